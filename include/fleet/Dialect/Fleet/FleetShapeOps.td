@@ -132,7 +132,7 @@ def Fleet_DotGeneralOp : Fleet_TensorOp<"dot_general", [Fleet_InferType, Fleet_S
         "::llvm::ArrayRef<int64_t>":$rhsBatch, "::llvm::ArrayRef<int64_t>":$lhsContract, "::llvm::ArrayRef<int64_t>":$rhsContract)>
   ];
   let assemblyFormat = [{
-    $lhs `,` $rhs (`,` `accumulator` `=` $accumulator^)? (`,` `batch` `=` $lhsBatch^ `x` $rhsBatch)?
+    $lhs `,` $rhs (`,` `accumulator` `=` $accumulator^ `:` type($accumulator))? (`,` `batch` `=` $lhsBatch^ `x` $rhsBatch)?
     `,` `contract` `=` $lhsContract `x` $rhsContract attr-dict
     `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)
   }];
