@@ -83,7 +83,7 @@ def Fleet_NotOp : Fleet_TensorOp<"not", [SameOperandsAndResultType, Fleet_Shardi
 }
 
 def Fleet_CompareOp : Fleet_TensorOp<"compare", [SameTypeOperands, SameOperandsAndResultShape, Fleet_ShardingRule, Fleet_Cost,
-    Fleet_BodyKernel, DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+    Fleet_BodyKernel, InferTypeOpAdaptor]> {
   let summary = "Comparison, element by element";
   let description = [{ Ordered comparison: false where an operand is NaN, except `ne`, which is true. }];
   let arguments = (ins Fleet_PredicateAttr:$predicate, Fleet_Tensor:$lhs, Fleet_Tensor:$rhs);
@@ -96,7 +96,7 @@ def Fleet_SelectOp : Fleet_TensorOp<"select", [AllShapesMatch<["condition", "onT
   let summary = "Takes onTrue where the condition holds, else onFalse";
   let arguments = (ins Fleet_BoolTensor:$condition, Fleet_Tensor:$onTrue, Fleet_Tensor:$onFalse);
   let results = (outs Fleet_Tensor:$result);
-  let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($result)";
+  let assemblyFormat = "$condition `,` $onTrue `,` $onFalse attr-dict `:` type($condition) `,` type($result)";
 }
 
 def Fleet_CastOp : Fleet_TensorOp<"cast", [SameOperandsAndResultShape, Fleet_ShardingRule, Fleet_Derivative, Fleet_Cost,

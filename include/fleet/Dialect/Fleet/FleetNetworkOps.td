@@ -9,7 +9,7 @@
 
 include "fleet/Dialect/Fleet/FleetShapeOps.td"
 
-def Fleet_SoftmaxOp : Fleet_TensorOp<"softmax", [SameOperandsAndResultType, Fleet_LocalShardingRule, Fleet_Derivative,
+def Fleet_SoftmaxOp : Fleet_TensorOp<"softmax", [SameOperandsAndResultType, Fleet_ShardingRule, Fleet_Derivative,
     Fleet_CostFlops, Fleet_StructuredKernel]> {
   let summary = "exp(x - max) / sum(exp(x - max)) along the last dimension";
   let arguments = (ins Fleet_FloatTensor:$operand);
@@ -18,7 +18,7 @@ def Fleet_SoftmaxOp : Fleet_TensorOp<"softmax", [SameOperandsAndResultType, Flee
   let hasVerifier = 1;
 }
 
-def Fleet_SoftmaxGradOp : Fleet_TensorOp<"softmax_grad", [SameOperandsAndResultType, Fleet_LocalShardingRule, Fleet_CostFlops,
+def Fleet_SoftmaxGradOp : Fleet_TensorOp<"softmax_grad", [SameOperandsAndResultType, Fleet_ShardingRule, Fleet_CostFlops,
     Fleet_StructuredKernel]> {
   let summary = "Gradient of softmax: y * (grad - sum(grad * y))";
   let arguments = (ins Fleet_FloatTensor:$grad, Fleet_FloatTensor:$softmax);
@@ -27,7 +27,7 @@ def Fleet_SoftmaxGradOp : Fleet_TensorOp<"softmax_grad", [SameOperandsAndResultT
 }
 
 class Fleet_NormOp<string mnemonic, list<Trait> traits> : Fleet_TensorOp<mnemonic, !listconcat(traits,
-    [Fleet_InferType, Fleet_ShardingRule, Fleet_CostFlops, Fleet_StructuredKernel])>;
+    [InferTypeOpAdaptor, Fleet_ShardingRule, Fleet_CostFlops, Fleet_StructuredKernel])>;
 
 def Fleet_LayerNormOp : Fleet_NormOp<"layer_norm", [Fleet_Derivative]> {
   let summary = "(x - mean) * rstd * scale + shift over the last dimension";
@@ -71,10 +71,10 @@ def Fleet_CountValidOp : Fleet_TensorOp<"count_valid", [Fleet_ShardingRule, Flee
   let description = [{ Without `ignoreIndex` every label counts. The count of a step is taken over its global batch. }];
   let arguments = (ins Fleet_IntTensor:$labels, OptionalAttr<I64Attr>:$ignoreIndex);
   let results = (outs Fleet_ScalarFloat:$result);
-  let assemblyFormat = "$labels (`,` `ignore` `=` $ignoreIndex^)? attr-dict `:` type($labels) `->` type($result)";
+  let assemblyFormat = "$labels (`ignore` `=` $ignoreIndex^)? attr-dict `:` type($labels) `->` type($result)";
 }
 
-def Fleet_CrossEntropyOp : Fleet_TensorOp<"cross_entropy", [Fleet_InferType, Fleet_LocalShardingRule, Fleet_Derivative,
+def Fleet_CrossEntropyOp : Fleet_TensorOp<"cross_entropy", [InferTypeOpAdaptor, Fleet_LocalShardingRule, Fleet_Derivative,
     Fleet_CostFlops, Fleet_StructuredKernel]> {
   let summary = "Sum over the rows that count of (logsumexp(logits) - logits[label]), divided by count";
   let description = [{
@@ -87,26 +87,26 @@ def Fleet_CrossEntropyOp : Fleet_TensorOp<"cross_entropy", [Fleet_InferType, Fle
       OptionalAttr<I64Attr>:$ignoreIndex);
   let results = (outs Fleet_ScalarFloat:$loss, Fleet_FloatTensor:$lse);
   let assemblyFormat = [{
-    $logits `,` $labels (`,` `count` `=` $count^ `:` type($count))? (`,` `ignore` `=` $ignoreIndex^)? attr-dict
+    $logits `,` $labels (`count` `=` $count^ `:` type($count))? (`ignore` `=` $ignoreIndex^)? attr-dict
     `:` `(` type($logits) `,` type($labels) `)` `->` `(` type($loss) `,` type($lse) `)`
   }];
 }
 
-def Fleet_CrossEntropyGradOp : Fleet_TensorOp<"cross_entropy_grad", [Fleet_InferType, Fleet_LocalShardingRule, Fleet_CostFlops,
+def Fleet_CrossEntropyGradOp : Fleet_TensorOp<"cross_entropy_grad", [InferTypeOpAdaptor, Fleet_LocalShardingRule, Fleet_CostFlops,
     Fleet_StructuredKernel]> {
   let summary = "Gradient of cross_entropy: grad / count * (exp(logits - lse) - onehot(label)), 0 in rows that do not count";
   let arguments = (ins Fleet_ScalarFloat:$grad, Fleet_FloatTensor:$logits, Fleet_IntTensor:$labels, Fleet_FloatTensor:$lse,
       Fleet_ScalarFloat:$count, Optional<Fleet_ScalarInt>:$base, OptionalAttr<I64Attr>:$ignoreIndex);
   let results = (outs Fleet_FloatTensor:$result);
   let assemblyFormat = [{
-    $grad `,` $logits `,` $labels `,` $lse `,` $count (`,` `base` `=` $base^ `:` type($base))?
-    (`,` `ignore` `=` $ignoreIndex^)? attr-dict
+    $grad `,` $logits `,` $labels `,` $lse `,` $count (`base` `=` $base^ `:` type($base))?
+    (`ignore` `=` $ignoreIndex^)? attr-dict
     `:` `(` type($grad) `,` type($logits) `,` type($labels) `,` type($lse) `,` type($count) `)` `->` type($result)
   }];
 }
 
 /// Updates are element-wise in the parameter; lr and t are scalars. Hyper-parameters are attributes.
-class Fleet_OptimizerOp<string mnemonic> : Fleet_TensorOp<mnemonic, [Fleet_InferType, Fleet_ShardingRule, Fleet_CostFlops,
+class Fleet_OptimizerOp<string mnemonic> : Fleet_TensorOp<mnemonic, [InferTypeOpAdaptor, Fleet_ShardingRule, Fleet_CostFlops,
     Fleet_StructuredKernel]>;
 
 def Fleet_SgdOp : Fleet_OptimizerOp<"sgd"> {

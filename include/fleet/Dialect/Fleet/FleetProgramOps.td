@@ -39,26 +39,26 @@ def Fleet_MeshOp : Fleet_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 class Fleet_CollectiveOp<string mnemonic, list<Trait> traits = []> : Fleet_TensorOp<mnemonic, !listconcat(traits,
     [Fleet_CostFlops, Fleet_Kernel])>;
 
-def Fleet_AllReduceOp : Fleet_CollectiveOp<"all_reduce", [DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
+def Fleet_AllReduceOp : Fleet_CollectiveOp<"all_reduce", [InferTypeOpAdaptor]> {
   let summary = "Combines the values of all devices along axes; every device gets the result";
   let description = [{ Several operands are one collective: a bucket, laid side by side by the memory planner. Sums run in rank order. }];
   let arguments = (ins Variadic<Fleet_NumberTensor>:$operands, Fleet_AxisListAttr:$axes, Fleet_ReductionKindAttr:$kind);
   let results = (outs Variadic<Fleet_NumberTensor>:$results);
-  let assemblyFormat = "$kind $operands `,` `axes` `=` custom<Axes>($axes) attr-dict `:` type($operands)";
+  let assemblyFormat = "$kind $operands `axes` `=` custom<Axes>($axes) attr-dict `:` type($operands)";
 }
 
 def Fleet_AllGatherOp : Fleet_CollectiveOp<"all_gather"> {
   let summary = "Puts the shards of a dimension together";
   let arguments = (ins Fleet_Tensor:$operand, I64Attr:$dim, Fleet_AxisListAttr:$axes);
   let results = (outs Fleet_Tensor:$result);
-  let assemblyFormat = "$operand `,` `dim` `=` $dim `,` `axes` `=` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)";
+  let assemblyFormat = "$operand `dim` `=` $dim `axes` `=` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)";
 }
 
 def Fleet_ReduceScatterOp : Fleet_CollectiveOp<"reduce_scatter"> {
   let summary = "Combines the values of all devices along axes; every device gets its shard of one dimension";
   let arguments = (ins Fleet_NumberTensor:$operand, I64Attr:$dim, Fleet_AxisListAttr:$axes, Fleet_ReductionKindAttr:$kind);
   let results = (outs Fleet_NumberTensor:$result);
-  let assemblyFormat = "$kind $operand `,` `dim` `=` $dim `,` `axes` `=` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)";
+  let assemblyFormat = "$kind $operand `dim` `=` $dim `axes` `=` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)";
 }
 
 def Fleet_AllToAllOp : Fleet_CollectiveOp<"all_to_all"> {
@@ -67,7 +67,7 @@ def Fleet_AllToAllOp : Fleet_CollectiveOp<"all_to_all"> {
   let arguments = (ins Fleet_Tensor:$operand, I64Attr:$splitDim, I64Attr:$concatDim, Fleet_AxisListAttr:$axes);
   let results = (outs Fleet_Tensor:$result);
   let assemblyFormat = [{
-    $operand `,` `split` `=` $splitDim `,` `concat` `=` $concatDim `,` `axes` `=` custom<Axes>($axes) attr-dict
+    $operand `split` `=` $splitDim `concat` `=` $concatDim `axes` `=` custom<Axes>($axes) attr-dict
     `:` type($operand) `->` type($result)
   }];
 }
@@ -76,14 +76,14 @@ def Fleet_ShardSliceOp : Fleet_CollectiveOp<"shard_slice"> {
   let summary = "This device's shard of a dimension that it holds whole; nothing is sent";
   let arguments = (ins Fleet_Tensor:$operand, I64Attr:$dim, Fleet_AxisListAttr:$axes);
   let results = (outs Fleet_Tensor:$result);
-  let assemblyFormat = "$operand `,` `dim` `=` $dim `,` `axes` `=` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)";
+  let assemblyFormat = "$operand `dim` `=` $dim `axes` `=` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)";
 }
 
 def Fleet_ShardOffsetOp : Fleet_CollectiveOp<"shard_offset"> {
   let summary = "First element of this device's shard of a dimension: floor(s * size / shards)";
   let arguments = (ins I64Attr:$size, Fleet_AxisListAttr:$axes);
   let results = (outs Fleet_ScalarInt:$result);
-  let assemblyFormat = "`size` `=` $size `,` `axes` `=` custom<Axes>($axes) attr-dict `:` type($result)";
+  let assemblyFormat = "`size` `=` $size `axes` `=` custom<Axes>($axes) attr-dict `:` type($result)";
 }
 
 def Fleet_AccumulateOp : Fleet_Op<"accumulate", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects,
@@ -95,7 +95,7 @@ def Fleet_AccumulateOp : Fleet_Op<"accumulate", [SingleBlockImplicitTerminator<"
   }];
   let arguments = (ins Variadic<Fleet_Tensor>:$inputs, I64Attr:$microBatches);
   let results = (outs Variadic<Fleet_NumberTensor>:$results);
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
@@ -104,7 +104,7 @@ def Fleet_YieldOp : Fleet_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"
   let summary = "What one micro-batch contributes";
   let arguments = (ins Variadic<Fleet_NumberTensor>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
 def Fleet_ProgramOp : Fleet_Op<"program", [Symbol, SymbolTable, IsolatedFromAbove, NoTerminator, NoRegionArguments,
@@ -116,9 +116,9 @@ def Fleet_ProgramOp : Fleet_Op<"program", [Symbol, SymbolTable, IsolatedFromAbov
     A slot of the same name in another stage's program is the same value: `from_stage` says who makes it.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, FlatSymbolRefAttr:$mesh, I64Attr:$stage, I64Attr:$microBatches);
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region SizedRegion<1>:$region);
   let assemblyFormat = [{
-    $sym_name `on` $mesh `stage` `=` $stage `micro_batches` `=` $microBatches attr-dict-with-keyword $body
+    $sym_name `on` $mesh `stage` `=` $stage `micro_batches` `=` $microBatches attr-dict-with-keyword $region
   }];
 }
 
@@ -146,7 +146,7 @@ def Fleet_TaskOp : Fleet_Op<"task", [Symbol, IsolatedFromAbove, SingleBlockImpli
     where an input slot stands for all micro-batches of this rank, side by side along dimension 0.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Fleet_PhaseAttr:$phase, SymbolRefArrayAttr:$reads, SymbolRefArrayAttr:$writes);
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
@@ -155,7 +155,7 @@ def Fleet_ReturnOp : Fleet_Op<"return", [Pure, Terminator, ReturnLike, HasParent
   let summary = "What a task writes";
   let arguments = (ins Variadic<Fleet_Tensor>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
 def Fleet_KernelOp : Fleet_Op<"kernel", [IsolatedFromAbove, SingleBlockImplicitTerminator<"KernelYieldOp">,
@@ -167,7 +167,7 @@ def Fleet_KernelOp : Fleet_Op<"kernel", [IsolatedFromAbove, SingleBlockImplicitT
   }];
   let arguments = (ins Variadic<Fleet_Tensor>:$inputs);
   let results = (outs Variadic<Fleet_Tensor>:$results);
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region SizedRegion<1>:$region);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
@@ -176,7 +176,7 @@ def Fleet_KernelYieldOp : Fleet_Op<"kernel_yield", [Pure, Terminator, ReturnLike
   let summary = "What a kernel writes to memory";
   let arguments = (ins Variadic<Fleet_Tensor>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
 }
 
 #endif // FLEET_DIALECT_FLEET_FLEETPROGRAMOPS_TD

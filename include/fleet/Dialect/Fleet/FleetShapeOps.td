@@ -9,9 +9,8 @@
 
 include "fleet/Dialect/Fleet/FleetAttrs.td"
 
-def Fleet_InferType : DeclareOpInterfaceMethods<InferTypeOpInterface>;
 
-def Fleet_ConstantOp : Fleet_TensorOp<"constant", [ConstantLike, Fleet_LocalShardingRule, Fleet_Cost, Fleet_Kernel]> {
+def Fleet_ConstantOp : Fleet_TensorOp<"constant", [ConstantLike, Fleet_ShardingRule, Fleet_Cost, Fleet_Kernel]> {
   let summary = "A tensor known at compile time";
   let description = [{
     Data of a float tensor is stored as f64 whatever the type of the result, so that a program made in double from an
@@ -51,7 +50,7 @@ def Fleet_ReshapeOp : Fleet_TensorOp<"reshape", [Fleet_ShardingRule, Fleet_Deriv
   let hasCanonicalizer = 1;
 }
 
-def Fleet_TransposeOp : Fleet_TensorOp<"transpose", [Fleet_InferType, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops,
+def Fleet_TransposeOp : Fleet_TensorOp<"transpose", [InferTypeOpAdaptor, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops,
     Fleet_ViewKernel]> {
   let summary = "Permuted dimensions: dimension d of the result is dimension permutation[d] of the operand";
   let arguments = (ins Fleet_Tensor:$operand, DenseI64ArrayAttr:$permutation);
@@ -79,7 +78,7 @@ def Fleet_BroadcastOp : Fleet_TensorOp<"broadcast", [Fleet_ShardingRule, Fleet_D
   let hasFolder = 1;
 }
 
-def Fleet_SliceOp : Fleet_TensorOp<"slice", [Fleet_InferType, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops,
+def Fleet_SliceOp : Fleet_TensorOp<"slice", [InferTypeOpAdaptor, Fleet_LocalShardingRule, Fleet_Derivative, Fleet_CostFlops,
     Fleet_ViewKernel]> {
   let summary = "A box of a tensor";
   let arguments = (ins Fleet_Tensor:$operand, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$sizes);
@@ -88,21 +87,21 @@ def Fleet_SliceOp : Fleet_TensorOp<"slice", [Fleet_InferType, Fleet_ShardingRule
   let hasFolder = 1;
 }
 
-def Fleet_PadOp : Fleet_TensorOp<"pad", [Fleet_InferType, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops, Fleet_Kernel]> {
+def Fleet_PadOp : Fleet_TensorOp<"pad", [InferTypeOpAdaptor, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops, Fleet_Kernel]> {
   let summary = "A tensor inside a larger one filled with `value`";
   let arguments = (ins Fleet_Tensor:$operand, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high, F64Attr:$value);
   let results = (outs Fleet_Tensor:$result);
   let assemblyFormat = "$operand `,` `low` `=` $low `,` `high` `=` $high `,` `value` `=` $value attr-dict `:` type($operand) `->` type($result)";
 }
 
-def Fleet_ConcatOp : Fleet_TensorOp<"concat", [Fleet_InferType, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops, Fleet_Kernel]> {
+def Fleet_ConcatOp : Fleet_TensorOp<"concat", [InferTypeOpAdaptor, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops, Fleet_Kernel]> {
   let summary = "Tensors side by side along one dimension";
   let arguments = (ins Variadic<Fleet_Tensor>:$operands, I64Attr:$dim);
   let results = (outs Fleet_Tensor:$result);
-  let assemblyFormat = "$operands `,` `dim` `=` $dim attr-dict `:` type($operands) `->` type($result)";
+  let assemblyFormat = "$operands `dim` `=` $dim attr-dict `:` type($operands) `->` type($result)";
 }
 
-def Fleet_ReduceOp : Fleet_TensorOp<"reduce", [Fleet_InferType, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops, Fleet_Kernel]> {
+def Fleet_ReduceOp : Fleet_TensorOp<"reduce", [InferTypeOpAdaptor, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops, Fleet_Kernel]> {
   let summary = "Sum, maximum or minimum over dimensions, which disappear";
   let description = [{ The derivative is defined for sums; a maximum is differentiated where it occurs whole, in softmax. }];
   let arguments = (ins Fleet_ReductionKindAttr:$kind, Fleet_NumberTensor:$operand, DenseI64ArrayAttr:$dims);
@@ -111,7 +110,7 @@ def Fleet_ReduceOp : Fleet_TensorOp<"reduce", [Fleet_InferType, Fleet_ShardingRu
   let hasFolder = 1;
 }
 
-def Fleet_DotGeneralOp : Fleet_TensorOp<"dot_general", [Fleet_InferType, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops,
+def Fleet_DotGeneralOp : Fleet_TensorOp<"dot_general", [InferTypeOpAdaptor, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops,
     Fleet_Kernel]> {
   let summary = "Contraction of two tensors";
   let description = [{
@@ -119,7 +118,7 @@ def Fleet_DotGeneralOp : Fleet_TensorOp<"dot_general", [Fleet_InferType, Fleet_S
     accumulator + product.
 
     ```mlir
-    %0 = fleet.dot_general %q, %k, batch = [0, 1] x [0, 1], contract = [3] x [3]
+    %0 = fleet.dot_general %q, %k batch = [0, 1] x [0, 1] contract = [3] x [3]
        : (tensor<8x4x32x16xf32>, tensor<8x4x32x16xf32>) -> tensor<8x4x32x32xf32>
     ```
   }];
@@ -132,8 +131,8 @@ def Fleet_DotGeneralOp : Fleet_TensorOp<"dot_general", [Fleet_InferType, Fleet_S
         "::llvm::ArrayRef<int64_t>":$rhsBatch, "::llvm::ArrayRef<int64_t>":$lhsContract, "::llvm::ArrayRef<int64_t>":$rhsContract)>
   ];
   let assemblyFormat = [{
-    $lhs `,` $rhs (`,` `accumulator` `=` $accumulator^ `:` type($accumulator))? (`,` `batch` `=` $lhsBatch^ `x` $rhsBatch)?
-    `,` `contract` `=` $lhsContract `x` $rhsContract attr-dict
+    $lhs `,` $rhs (`accumulator` `=` $accumulator^ `:` type($accumulator))? (`batch` `=` $lhsBatch^ `x` $rhsBatch)?
+    `contract` `=` $lhsContract `x` $rhsContract attr-dict
     `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)
   }];
   let extraClassDeclaration = [{
@@ -143,7 +142,7 @@ def Fleet_DotGeneralOp : Fleet_TensorOp<"dot_general", [Fleet_InferType, Fleet_S
   }];
 }
 
-def Fleet_GatherOp : Fleet_TensorOp<"gather", [Fleet_InferType, Fleet_LocalShardingRule, Fleet_Derivative, Fleet_CostFlops, Fleet_Kernel]> {
+def Fleet_GatherOp : Fleet_TensorOp<"gather", [InferTypeOpAdaptor, Fleet_LocalShardingRule, Fleet_Derivative, Fleet_CostFlops, Fleet_Kernel]> {
   let summary = "Rows of a table chosen by indices (embedding)";
   let description = [{
     `result[i…, j…] = table[indices[i…] - base, j…]`. With `base` (the table is one shard of a larger one) an index outside
@@ -152,7 +151,7 @@ def Fleet_GatherOp : Fleet_TensorOp<"gather", [Fleet_InferType, Fleet_LocalShard
   let arguments = (ins Fleet_FloatTensor:$table, Fleet_IntTensor:$indices, Optional<Fleet_ScalarInt>:$base);
   let results = (outs Fleet_FloatTensor:$result);
   let assemblyFormat = [{
-    $table `,` $indices (`,` `base` `=` $base^ `:` type($base))? attr-dict
+    $table `,` $indices (`base` `=` $base^ `:` type($base))? attr-dict
     `:` `(` type($table) `,` type($indices) `)` `->` type($result)
   }];
 }
@@ -166,7 +165,7 @@ def Fleet_ScatterAddOp : Fleet_TensorOp<"scatter_add", [Fleet_LocalShardingRule,
   let arguments = (ins Fleet_FloatTensor:$updates, Fleet_IntTensor:$indices, Optional<Fleet_ScalarInt>:$base);
   let results = (outs Fleet_FloatTensor:$result);
   let assemblyFormat = [{
-    $updates `,` $indices (`,` `base` `=` $base^ `:` type($base))? attr-dict
+    $updates `,` $indices (`base` `=` $base^ `:` type($base))? attr-dict
     `:` `(` type($updates) `,` type($indices) `)` `->` type($result)
   }];
   let hasVerifier = 1;
