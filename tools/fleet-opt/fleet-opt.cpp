@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fleet/Dialect/Fleet/FleetDialect.h"
+#include "fleet/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -14,6 +15,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<fleet::FleetDialect, mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
+  fleet::registerFleetPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "fleet optimizer driver\n", registry));
 }
