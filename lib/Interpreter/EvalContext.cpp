@@ -6,7 +6,6 @@
 
 #include "fleet/Interpreter/EvalContext.h"
 #include "fleet/Support/StoredTensor.h"
-#include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
 using namespace fleet;
@@ -15,6 +14,11 @@ using namespace fleet;
 
 /// Elements that a tensor of the interpreter may have; more is a mistake in the program and not a job for an oracle.
 static constexpr int64_t kMaxElements = int64_t(1) << 31;
+
+bool fleet::isInterpretable(RankedTensorType type) {
+  std::optional<int64_t> count = countElements(type.getShape());
+  return count && *count <= kMaxElements;
+}
 
 std::optional<unsigned> EvalContext::positionOf(int64_t device) const {
   auto it = llvm::lower_bound(deviceNumbers, device);
@@ -70,8 +74,7 @@ static FailureOr<SmallVector<Tensor, 4>> allocateResults(Operation *op) {
   SmallVector<Tensor, 4> results;
   for (Type type : op->getResultTypes()) {
     auto tensor = cast<RankedTensorType>(type);
-    std::optional<int64_t> count = countElements(tensor.getShape());
-    if (!count || *count > kMaxElements)
+    if (!isInterpretable(tensor))
       return op->emitError("result ") << tensor << " is too large to interpret";
     results.emplace_back(tensor.getShape());
   }

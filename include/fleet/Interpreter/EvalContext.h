@@ -9,12 +9,16 @@
 #define FLEET_INTERPRETER_EVALCONTEXT_H
 
 #include "fleet/Interpreter/DeviceMesh.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 
 namespace fleet {
 
 /// One value on every device of a set, in the order of the set.
 using DeviceValues = llvm::SmallVector<TensorRef>;
+
+/// True for a tensor of static shape that is small enough to interpret.
+bool isInterpretable(mlir::RankedTensorType type);
 
 class EvalContext {
 public:

@@ -1,0 +1,88 @@
+//===- fleet-interp.cpp - The oracle as a command --------------*- C++ -*-===//
+//
+// Runs a module of any level up to 4 in double precision, all ranks in this process, and prints losses or outputs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fleet/Interpreter/Commands.h"
+#include "fleet/Interpreter/Interpreter.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace cl = llvm::cl;
+
+namespace {
+/// The command line. Options write straight into the struct that the library takes.
+struct CommandLine {
+  fleet::InterpretOptions options;
+  cl::OptionCategory category{"fleet-interp options"};
+  cl::opt<std::string> file{cl::Positional, cl::Required, cl::desc("FILE.mlir"),
+                            cl::cat(category)};
+  cl::opt<std::string, true> weights{
+      "weights", cl::desc("Parameters, safetensors"),
+      cl::location(options.weights), cl::cat(category)};
+  cl::opt<std::string, true> data{
+      "data", cl::desc("Inputs, step-major safetensors"),
+      cl::location(options.data), cl::cat(category)};
+  cl::opt<int64_t, true> steps{"steps", cl::desc("Number of steps, default 1"),
+                               cl::location(options.steps), cl::cat(category)};
+  cl::opt<std::string, true> log{
+      "log", cl::desc("File for the metrics, default standard output"),
+      cl::location(options.log), cl::cat(category)};
+  cl::opt<std::string, true> saveGradients{
+      "save-grads", cl::desc("File for the gradients of the first step"),
+      cl::location(options.saveGradients), cl::cat(category)};
+  cl::opt<std::string, true> saveParameters{
+      "save-params", cl::desc("File for the parameters after the last step"),
+      cl::location(options.saveParameters), cl::cat(category)};
+  cl::opt<std::string, true> saveOutputs{
+      "save-outputs", cl::desc("File for the outputs of the first step"),
+      cl::location(options.saveOutputs), cl::cat(category)};
+  cl::opt<bool, true> printOutputs{
+      "print-outputs", cl::desc("Print the outputs of every step"),
+      cl::location(options.printOutputs), cl::cat(category)};
+  cl::opt<int64_t, true> maxElements{
+      "max-elements", cl::desc("Elements of an output to print, default 1000"),
+      cl::location(options.maxElements), cl::cat(category)};
+  cl::opt<std::string, true> entry{
+      "function",
+      cl::desc("Function to run, default @step, @model or the only one"),
+      cl::location(options.entry), cl::cat(category)};
+  cl::opt<bool, true> checkGradients{
+      "check-gradients",
+      cl::desc("Compare gradients with central differences: the marked results "
+               "of @step, or @gradient with @forward"),
+      cl::location(options.checkGradients), cl::cat(category)};
+  cl::opt<uint64_t, true> seed{
+      "seed", cl::desc("Seed of the point at which gradients are checked"),
+      cl::location(options.seed), cl::cat(category)};
+};
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  CommandLine line;
+  cl::HideUnrelatedOptions(line.category);
+  cl::ParseCommandLineOptions(argc, argv, "fleet reference interpreter\n");
+
+  std::string message;
+  auto buffer = mlir::openInputFile(line.file, &message);
+  if (!buffer) {
+    llvm::errs() << "error: " << message << "\n";
+    return 1;
+  }
+  mlir::DialectRegistry registry;
+  registry.insert<fleet::FleetDialect, mlir::func::FuncDialect>();
+  fleet::registerReferenceModels(registry);
+  mlir::MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+  if (!module || failed(fleet::interpret(*module, line.options)))
+    return 1;
+  return 0;
+}
