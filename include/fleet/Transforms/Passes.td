@@ -28,4 +28,126 @@ def ConvertPrecision : Pass<"fleet-convert-precision", "::mlir::ModuleOp"> {
   let dependentDialects = ["::fleet::FleetDialect"];
 }
 
+//===----------------------------------------------------------------------===//
+// Plan
+//===----------------------------------------------------------------------===//
+
+def ApplyStrategy : Pass<"fleet-apply-strategy", "::mlir::ModuleOp"> {
+  let summary = "Make the mesh and the shardings of inputs, parameters and optimizer state";
+  let description = [{
+    Takes a step (level 2) and gives every argument of it a sharding. Inputs are cut along the batch over `dp` and
+    `sharding`. Parameters are cut over `mp` as Megatron does, which is found by following where a cut dimension flows; a pin
+    of the user's goes before. Optimizer state is cut over `sharding` (ZeRO stage 1) along its outermost dimension that
+    divides.
+
+    ```mlir
+    func.func @step(%x: tensor<8x16xf32>, %w1: tensor<16x32xf32>, …)                                      // before
+    fleet.mesh @mesh ["dp" = 2, "pp" = 1, "sharding" = 1, "sep" = 1, "mp" = 2]                            // after
+    func.func @step(%x: tensor<8x16xf32> {fleet.sharding = #fleet.sharding<@mesh, [{dp}, {} ]>},
+                    %w1: tensor<16x32xf32> {fleet.sharding = #fleet.sharding<@mesh, [{}, {mp} ]>}, …)
+    ```
+  }];
+  let options = [
+    Option<"dp", "dp", "int64_t", "1", "Data-parallel degree">,
+    Option<"pp", "pp", "int64_t", "1", "Number of pipeline stages">,
+    Option<"sharding", "sharding", "int64_t", "1", "Degree of optimizer-state sharding (ZeRO stage 1)">,
+    Option<"sep", "sep", "int64_t", "1", "Sequence-parallel degree">,
+    Option<"mp", "mp", "int64_t", "1", "Tensor-parallel degree">,
+    ListOption<"order", "order", "std::string", "Mesh axes from the outermost to the innermost">,
+    ListOption<"pins", "pins", "std::string", "Shardings by name of parameter, input or value: name=[{}, {mp} ]">
+  ];
+  let dependentDialects = ["::fleet::FleetDialect"];
+}
+
+def PropagateSharding : Pass<"fleet-propagate-sharding", "::mlir::ModuleOp"> {
+  let summary = "Give every value a sharding";
+  let description = [{
+    Propagates the shardings of arguments and pinned values over the factors of operations to a fixed point, then decides
+    where terms of a sum stay unreduced: a value with one use passes through what is linear in it; everything else is
+    reduced where it is made, once.
+
+    ```mlir
+    %4 = fleet.dot_general %3, %w2 …                                                     // before
+    %4 = fleet.dot_general %3, %w2 … {fleet.shardings = [#fleet.sharding<@mesh, [{dp}, {} ]>]}  // after
+    ```
+  }];
+  let dependentDialects = ["::fleet::FleetDialect"];
+}
+
+def SplitStages : Pass<"fleet-split-stages", "::mlir::ModuleOp"> {
+  let summary = "Give every forward and backward operation a pipeline stage";
+  let description = [{
+    Cuts the forward operations, in program order, into as many contiguous stages as the mesh has along `pp`, so that the
+    longest stage (computation of forward and backward, and what it receives) is as short as possible; or begins each
+    stage where `starts` says (a name of a parameter or value; the operation that uses or makes it first begins the
+    stage). A backward operation belongs to the stage of the operation that it differentiates. Operations on inputs and
+    constants alone have no stage: every stage that needs them computes them.
+
+    ```mlir
+    %1 = fleet.relu %0 {fleet.origin = 7 : i64}                            // before
+    %1 = fleet.relu %0 {fleet.origin = 7 : i64, fleet.stage = 1 : i64}     // after
+    ```
+  }];
+  let options = [ListOption<"starts", "starts", "std::string", "Where each stage but the first begins">];
+  let statistics = [Statistic<"crossingBytes", "crossing-bytes", "Bytes that one micro-batch sends between stages, forward">];
+  let dependentDialects = ["::fleet::FleetDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Local
+//===----------------------------------------------------------------------===//
+
+def Partition : Pass<"fleet-partition", "::mlir::ModuleOp"> {
+  let summary = "Rewrite the step to local shapes with explicit collectives";
+  let description = [{
+    For each operation: operands are brought to the shardings that its factors ask for, the operation is built on local
+    shapes, and its result goes from the sharding in which it is made to the one it is planned to have. A value that is
+    gathered larger than its users need gives a remark.
+
+    ```mlir
+    %4 = fleet.dot_general %3, %w2 contract = [1] x [0] : (tensor<8x32xf32>, tensor<32x4xf32>) -> tensor<8x4xf32>  // before
+    %a = fleet.dot_general %3, %w2 contract = [1] x [0] : (tensor<4x16xf32>, tensor<16x4xf32>) -> tensor<4x4xf32>  // after
+    %4 = fleet.all_reduce sum %a axes = {mp} : tensor<4x4xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numCollectives", "collectives", "Collectives that resharding made">];
+  let dependentDialects = ["::fleet::FleetDialect"];
+}
+
+def OutlineTasks : Pass<"fleet-outline-tasks", "::mlir::ModuleOp"> {
+  let summary = "Turn the local step into one program of tasks per stage";
+  let description = [{
+    Each stage gets what it must produce: the update of the parameters that it uses, its outputs, and what other stages
+    ask of it. Values that live between tasks become slots. Sums whose terms belong to several stages (gradients of a
+    tied parameter, the global norm) are exchanged as partial sums and added in the order of stages, everywhere alike.
+
+    ```mlir
+    func.func @step(…) { … fleet.accumulate … }                              // before
+    fleet.program @stage0 on @mesh stage = 0 micro_batches = 2 {             // after
+      fleet.slot input @x : tensor<2x16xf32> per_micro_batch {fleet.input = "x"}
+      fleet.task @forward forward reads(%x = @x : tensor<2x16xf32>) writes(@a3) { … }
+      …
+    }
+    ```
+  }];
+  let dependentDialects = ["::fleet::FleetDialect"];
+}
+
+def FuseCollectives : Pass<"fleet-fuse-collectives", "::mlir::ModuleOp"> {
+  let summary = "Fuse all_reduces into buckets";
+  let description = [{
+    Independent all_reduces over the same axes become one, up to `bucket-bytes` each, in the order in which their operands
+    become ready. A bucket is one operation with many operands, which the memory planner lays side by side.
+
+    ```mlir
+    %a = fleet.all_reduce sum %x axes = {dp} : tensor<4xf32>                           // before
+    %b = fleet.all_reduce sum %y axes = {dp} : tensor<8xf32>
+    %a, %b = fleet.all_reduce sum %x, %y axes = {dp} : tensor<4xf32>, tensor<8xf32>    // after
+    ```
+  }];
+  let options = [Option<"bucketBytes", "bucket-bytes", "int64_t", "33554432", "Largest bucket in bytes; 0 fuses nothing">];
+  let statistics = [Statistic<"numFused", "fused", "all_reduces that went into a bucket of several">];
+  let dependentDialects = ["::fleet::FleetDialect"];
+}
+
 #endif // FLEET_TRANSFORMS_PASSES_TD

@@ -36,6 +36,10 @@ inline constexpr llvm::StringLiteral kPhase = "fleet.phase";
 inline constexpr llvm::StringLiteral kStage = "fleet.stage";
 inline constexpr llvm::StringLiteral kSharding = "fleet.sharding";
 inline constexpr llvm::StringLiteral kShardings = "fleet.shardings";
+inline constexpr llvm::StringLiteral kPinned = "fleet.pinned";
+inline constexpr llvm::StringLiteral kName = "fleet.name";
+inline constexpr llvm::StringLiteral kOrigin = "fleet.origin";
+inline constexpr llvm::StringLiteral kToStages = "fleet.to_stages";
 } // namespace attr
 
 } // namespace fleet

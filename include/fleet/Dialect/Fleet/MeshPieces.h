@@ -31,7 +31,7 @@ struct AxisPiece {
 };
 
 /// Pieces of a list, major to minor.
-using PieceList = llvm::SmallVector<AxisPiece, 4>;
+using PieceList = llvm::SmallVector<AxisPiece, 2>;
 
 /// Translates between attributes and pieces of one mesh.
 class MeshPieces {
