@@ -75,9 +75,11 @@ static LogicalResult verifyPiece(const Binding &binding,
 }
 
 FailureOr<DeviceValues> fleet::loadParameter(const Binding &binding,
-                                             const WeightSource &weights,
+                                             const WeightSource *weights,
                                              DeviceSet set) {
-  std::optional<StoredTensor> stored = weights.find(binding.name);
+  if (!weights)
+    return binding.emitError() << "needs weights, none are given";
+  std::optional<StoredTensor> stored = weights->find(binding.name);
   if (!stored)
     return binding.emitError() << "is not among the weights";
   auto tensor = std::make_shared<Tensor>(toTensor(*stored));

@@ -106,9 +106,7 @@ static LogicalResult train(ModuleOp module, const InterpretOptions &options,
     return failure();
   if (!weights)
     weights = weightFile->get();
-  if (!weights && (*machine)->hasParameters())
-    return module.emitError("has parameters, but no weights are given");
-  if (weights && failed((*machine)->load(*weights)))
+  if (failed((*machine)->load(weights)))
     return failure();
   std::error_code code;
   llvm::ToolOutputFile log(options.log.empty() ? "-" : options.log, code,

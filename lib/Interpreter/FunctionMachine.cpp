@@ -26,12 +26,7 @@ public:
       return binding.kind == BindingKind::Input;
     });
   }
-  bool hasParameters() const final {
-    return llvm::any_of(bindings, [](const Binding &binding) {
-      return binding.kind == BindingKind::Parameter;
-    });
-  }
-  LogicalResult load(const WeightSource &weights) final;
+  LogicalResult load(const WeightSource *weights) final;
   FailureOr<StepOutput> step(const StepInput &input) final;
   FailureOr<std::vector<NamedTensor>> parameters() const final;
 
@@ -50,7 +45,7 @@ private:
 };
 } // namespace
 
-LogicalResult FunctionMachine::load(const WeightSource &weights) {
+LogicalResult FunctionMachine::load(const WeightSource *weights) {
   for (auto [binding, value] : llvm::zip_equal(bindings, values)) {
     if (binding.kind == BindingKind::State)
       value = zeroState(binding, set());

@@ -31,8 +31,7 @@ public:
   LogicalResult verifyStages(ModuleOp module) const;
 
   SmallVector<Binding> inputs() const final;
-  bool hasParameters() const final { return true; }
-  LogicalResult load(const WeightSource &weights) final;
+  LogicalResult load(const WeightSource *weights) final;
   FailureOr<StepOutput> step(const StepInput &input) final;
   FailureOr<std::vector<NamedTensor>> parameters() const final;
 
@@ -104,7 +103,7 @@ SmallVector<Binding> ProgramMachine::inputs() const {
   return result;
 }
 
-LogicalResult ProgramMachine::load(const WeightSource &weights) {
+LogicalResult ProgramMachine::load(const WeightSource *weights) {
   for (StageState &stage : stages)
     for (auto &[name, slot] : stage.getSlots()) {
       if (!slot.binding)

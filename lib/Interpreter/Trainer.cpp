@@ -80,7 +80,8 @@ FailureOr<StepReport> Trainer::next() {
   if (failed(input))
     return failure();
   FailureOr<StepOutput> output = machine.step(*input);
-  if (failed(output))
+  // Putting the parameters together is how replicas that drift apart are found in the step in which they do.
+  if (failed(output) || failed(machine.parameters()))
     return failure();
   StepReport report{step, scalarOf(*output, "loss").value_or(0), input->lr,
                     scalarOf(*output, "grad_norm"), std::move(*output)};

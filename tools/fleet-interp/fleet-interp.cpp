@@ -78,6 +78,7 @@ int main(int argc, char **argv) {
   registry.insert<fleet::FleetDialect, mlir::func::FuncDialect>();
   fleet::registerReferenceModels(registry);
   mlir::MLIRContext context(registry);
+  context.printOpOnDiagnostic(false); // An operation may be a whole module.
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);

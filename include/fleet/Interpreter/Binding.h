@@ -49,9 +49,9 @@ struct StepInput {
   int64_t step = 1;
 };
 
-/// Parameters: this binding's value out of the stored tensors, on every device of the set.
+/// Parameters: this binding's value out of the stored tensors, on every device of the set. `weights` may be null.
 llvm::FailureOr<DeviceValues> loadParameter(const Binding &binding,
-                                            const WeightSource &weights,
+                                            const WeightSource *weights,
                                             DeviceSet set);
 /// States start at zero.
 DeviceValues zeroState(const Binding &binding, DeviceSet set);

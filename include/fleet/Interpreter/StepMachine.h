@@ -37,13 +37,11 @@ public:
 
   /// Inputs that every step reads.
   virtual llvm::SmallVector<Binding> inputs() const = 0;
-  /// True when the step reads or writes parameters or state.
-  virtual bool hasParameters() const = 0;
-  /// Reads all parameters and sets all state to zero.
-  virtual llvm::LogicalResult load(const WeightSource &weights) = 0;
+  /// Reads all parameters and sets all state to zero. `weights` may be null for a step without parameters.
+  virtual llvm::LogicalResult load(const WeightSource *weights) = 0;
   /// Runs one step and applies its updates.
   virtual llvm::FailureOr<StepOutput> step(const StepInput &input) = 0;
-  /// The stored tensors as they are now.
+  /// The stored tensors as they are now. Reports replicas that differ.
   virtual llvm::FailureOr<std::vector<NamedTensor>> parameters() const = 0;
 };
 

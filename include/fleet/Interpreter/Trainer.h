@@ -35,7 +35,7 @@ public:
           std::optional<Schedule> schedule)
       : machine(machine), data(data), schedule(schedule) {}
 
-  /// Runs the next step. Reports a batch that is missing and a loss that is not finite.
+  /// Runs the next step. Reports a batch that is missing, replicas that differ and a loss that is not finite.
   llvm::FailureOr<StepReport> next();
 
   /// The learning-rate schedule of a module; nullopt where it has none.
