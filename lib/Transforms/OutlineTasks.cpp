@@ -76,6 +76,7 @@ private:
   int64_t needTerm(int64_t stage, Value term);
   Task &updateTask(int64_t stage, int64_t level);
   void crossLevels(int64_t stage);
+  void readAcross(int64_t stage, int64_t level, Value value);
 
   // Slots.
   Slot &slotOf(int64_t stage, Value value);
@@ -210,9 +211,19 @@ static bool isCheap(Operation *op) {
          kind == KernelClass::Generator;
 }
 
+/// Constants and the like: every task makes its own.
+static bool isGenerator(Operation *op) {
+  auto kernel = dyn_cast_or_null<KernelOpInterface>(op);
+  return kernel && kernel.getKernelClass() == KernelClass::Generator;
+}
+
 void Outliner::needInRegion(int64_t stage, bool backward, Value value) {
   Task &task = taskOf(stage, backward);
   Operation *made = value.getDefiningOp();
+  if (isGenerator(made)) {
+    task.ops.insert(made);
+    return;
+  }
   if (!made || !plan.inRegion(made)) {
     // An argument of the region is an input's micro-batch.
     auto argument = dyn_cast<BlockArgument>(value);
@@ -269,6 +280,8 @@ int64_t Outliner::needAfter(int64_t stage, Value value) {
     }
   } else if (!made) {
     slotOf(stage, value);
+  } else if (isGenerator(made)) {
+    return 0;
   } else if (made->isBeforeInBlock(plan.accumulate)) {
     needPrologue(stage, value);
   } else {
@@ -343,20 +356,30 @@ void Outliner::needResults() {
 
 /// Values that one update task makes and a later one reads go through slots.
 void Outliner::crossLevels(int64_t stage) {
-  for (auto &[level, task] : stages[stage].updates)
-    for (Operation *op : task.ops)
-      for (Value operand : op->getOperands()) {
-        Operation *made = operand.getDefiningOp();
-        bool here = made && task.ops.contains(made);
-        if (here)
-          continue;
-        task.reads.insert(operand);
-        for (auto &[other, producer] : stages[stage].updates)
-          if (other != level && made && producer.ops.contains(made)) {
-            slotOf(stage, operand);
-            producer.writes.insert(operand);
-          }
-      }
+  for (auto &[level, task] : stages[stage].updates) {
+    SmallVector<Operation *> ops(task.ops.begin(), task.ops.end());
+    for (Operation *op : ops)
+      for (Value operand : op->getOperands())
+        if (isGenerator(operand.getDefiningOp()))
+          task.ops.insert(operand.getDefiningOp());
+        else
+          readAcross(stage, level, operand);
+  }
+}
+
+/// An update task that does not make `value` reads it from a slot, which the task that makes it writes.
+void Outliner::readAcross(int64_t stage, int64_t level, Value value) {
+  auto &updates = stages[stage].updates;
+  Task &task = updates.find(level)->second;
+  Operation *made = value.getDefiningOp();
+  if (made && task.ops.contains(made))
+    return;
+  task.reads.insert(value);
+  for (auto &[other, producer] : updates)
+    if (other != level && made && producer.ops.contains(made)) {
+      slotOf(stage, value);
+      producer.writes.insert(value);
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -508,9 +531,13 @@ void Outliner::emitTask(int64_t stage, Task &task, OpBuilder &b) {
         FlatSymbolRefAttr::get(b.getContext(), slotOf(stage, key).name));
     map.map(value, block->addArgument(value.getType(), value.getLoc()));
   }
-  OpBuilder inner = OpBuilder::atBlockEnd(block.get());
+  OpBuilder inner(b.getContext());
+  inner.setInsertionPointToEnd(block.get());
   SmallVector<Operation *> ops(task.ops.begin(), task.ops.end());
-  llvm::sort(ops, [](Operation *a, Operation *b) {
+  // Constants may stand outside of the region whose operations read them.
+  llvm::sort(ops, [&](Operation *a, Operation *b) {
+    if (a->getBlock() != b->getBlock())
+      return plan.inRegion(b);
     return a->isBeforeInBlock(b);
   });
   for (Operation *op : ops) {

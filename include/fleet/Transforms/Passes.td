@@ -29,6 +29,112 @@ def ConvertPrecision : Pass<"fleet-convert-precision", "::mlir::ModuleOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// Step
+//===----------------------------------------------------------------------===//
+
+def AddLoss : Pass<"fleet-add-loss", "::mlir::ModuleOp"> {
+  let summary = "Give the model a loss";
+  let description = [{
+    `cross_entropy` and `mse` read an output of the model by name and labels, an input that is added where the model has
+    none of that name. `inside` takes an output that is the loss already. Outputs other than the loss are dropped. With
+    `shift` the labels move by one along dimension 1 and the last position does not count: the logits stay whole.
+
+    ```mlir
+    func.func @model(%x: …) -> (tensor<8x4xf32> {fleet.output = "logits"})                                       // before
+    func.func @model(%x: …, %labels: tensor<8xi64> {fleet.input = "labels"}) -> (tensor<f32> {fleet.output = "loss"}) // after
+    ```
+  }];
+  let options = [
+    Option<"kind", "kind", "std::string", "\"cross_entropy\"", "cross_entropy, mse or inside">,
+    Option<"output", "output", "std::string", "\"logits\"", "Output that the loss reads, or is (inside)">,
+    Option<"labels", "labels", "std::string", "\"labels\"", "Input with the labels">,
+    Option<"ignoreIndex", "ignore-index", "int64_t", "-100", "Label that does not count">,
+    Option<"allCount", "all-count", "bool", "false", "Every label counts: no label is ignored">,
+    Option<"shift", "shift", "bool", "false", "Position i predicts the label of position i + 1">
+  ];
+  let dependentDialects = ["::fleet::FleetDialect"];
+}
+
+def Autodiff : Pass<"fleet-autodiff", "::mlir::ModuleOp"> {
+  let summary = "Make the step: forward, and backward by the derivative interface";
+  let description = [{
+    Turns `@model`, whose output is the loss, into `@step`, which returns the loss and the gradient of every parameter that
+    is trained. Operations carry their phase; a backward operation that only parameter gradients need is
+    `backward_weight`. `fleet.origin` numbers the forward operations, and a backward operation has the number of the one
+    that it differentiates. Gradients of a value with several uses are one `fleet.sum`.
+
+    ```mlir
+    func.func @model(%x: …, %w: tensor<16x4xf32> {fleet.param = "w"}) -> (tensor<f32> {fleet.output = "loss"})  // before
+    func.func @step(%x: …, %w: …) -> (tensor<f32> {fleet.output = "loss"},
+                                      tensor<16x4xf32> {fleet.gradient = "w"})                                  // after
+    ```
+  }];
+  let options = [ListOption<"frozen", "frozen", "std::string", "Parameters that are not trained: names, * matches anything">];
+  let dependentDialects = ["::fleet::FleetDialect", "::mlir::func::FuncDialect"];
+}
+
+def GradientMerge : Pass<"fleet-gradient-merge", "::mlir::ModuleOp"> {
+  let summary = "Run forward and backward on micro-batches and sum what they give";
+  let description = [{
+    The batch, dimension 0 of every input, is a factor like any other: it is followed through the sharding rules, and every
+    operation is built for one micro-batch. What is a sum over the batch is a term for each micro-batch and may only
+    leave the region; anything else that would need another micro-batch is an error. Sums of gradients of one
+    parameter, used in several places, move behind the region, where pipeline stages can exchange their terms.
+
+    ```mlir
+    %g = fleet.dot_general %x, %d … : (tensor<8x16xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>       // before
+    %g = fleet.accumulate micro_batches = 2 (%xm = %x : tensor<8x16xf32>) -> tensor<16x4xf32> { … }  // after
+    ```
+  }];
+  let options = [Option<"microBatches", "micro-batches", "int64_t", "1", "Number of micro-batches">];
+  let dependentDialects = ["::fleet::FleetDialect"];
+}
+
+def Clip : Pass<"fleet-clip", "::mlir::ModuleOp"> {
+  let summary = "Compute the global norm of the gradients and clip by it";
+  let description = [{
+    The norm is the square root of the sum over all parameters of the sum of squares, and an output of the step. With
+    `global-norm` c above 0 every gradient is multiplied by min(1, c / (norm + epsilon)).
+
+    ```mlir
+    return %loss, %g                        // before
+    return %loss, %clipped, %norm           // after; %norm is the output "grad_norm"
+    ```
+  }];
+  let options = [
+    Option<"globalNorm", "global-norm", "double", "0", "Largest norm; 0 does not clip">,
+    Option<"epsilon", "epsilon", "double", "1e-6", "Added to the norm before dividing">
+  ];
+  let dependentDialects = ["::fleet::FleetDialect"];
+}
+
+def Optimizer : Pass<"fleet-optimizer", "::mlir::ModuleOp"> {
+  let summary = "Update the parameters from their gradients";
+  let description = [{
+    Adds the optimizer's state and the scalars it reads (`lr`, and `t`, the number of the update counted from 1) as
+    arguments, and returns new parameters and state. `fleet.updates` on a result is the number of the argument that it
+    replaces.
+
+    ```mlir
+    func.func @step(%w: …) -> (…, tensor<4xf32> {fleet.gradient = "w"})                                  // before
+    func.func @step(%w: …, %m: tensor<4xf32> {fleet.state = "m", fleet.of = "w"}, …, %lr: tensor<f32>)
+        -> (…, tensor<4xf32> {fleet.updates = 0}, tensor<4xf32> {fleet.updates = 1}, …)                  // after
+    ```
+  }];
+  let options = [
+    Option<"name", "name", "std::string", "\"sgd\"", "sgd, momentum, adam or adamw">,
+    Option<"momentum", "momentum", "double", "0.9", "Decay of the velocity">,
+    Option<"nesterov", "nesterov", "bool", "false", "Nesterov's form of momentum">,
+    Option<"beta1", "beta1", "double", "0.9", "Decay of the first moment">,
+    Option<"beta2", "beta2", "double", "0.999", "Decay of the second moment">,
+    Option<"epsilon", "eps", "double", "1e-8", "Added to the root of the second moment">,
+    Option<"weightDecay", "weight-decay", "double", "0", "Weight decay">,
+    Option<"keepGradients", "keep-gradients", "bool", "false", "Return the gradients too">
+  ];
+  let dependentDialects = ["::fleet::FleetDialect"];
+}
+
+//===----------------------------------------------------------------------===//
 // Plan
 //===----------------------------------------------------------------------===//
 
