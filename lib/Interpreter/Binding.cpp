@@ -16,10 +16,9 @@ static StringRef describe(BindingKind kind) {
   return kNames[static_cast<unsigned>(kind)];
 }
 
-std::optional<Binding> Binding::get(DictionaryAttr attrs, RankedTensorType type,
-                                    Location loc) {
-  if (!attrs)
-    return std::nullopt;
+/// The attribute that binds, and what it binds to.
+static std::optional<std::pair<BindingKind, StringRef>>
+findKind(DictionaryAttr attrs) {
   std::pair<StringRef, BindingKind> kinds[] = {
       {attr::kInput, BindingKind::Input},
       {attr::kParam, BindingKind::Parameter},
@@ -28,13 +27,36 @@ std::optional<Binding> Binding::get(DictionaryAttr attrs, RankedTensorType type,
       {attr::kScalar, BindingKind::Scalar}};
   for (auto [key, kind] : kinds)
     if (auto name = attrs.getAs<StringAttr>(key))
-      return Binding{kind,
-                     name.getValue(),
-                     attrs.getAs<PieceAttr>(attr::kPiece),
-                     attrs.getAs<ShardingAttr>(attr::kSharding),
-                     type,
-                     loc};
+      return std::pair(kind, name.getValue());
   return std::nullopt;
+}
+
+FailureOr<std::optional<Binding>> Binding::get(DictionaryAttr attrs,
+                                               RankedTensorType type,
+                                               Location loc,
+                                               const DeviceMesh *mesh) {
+  auto found = attrs ? findKind(attrs) : std::nullopt;
+  if (!found)
+    return std::optional<Binding>();
+  Binding binding{found->first,
+                  found->second,
+                  attrs.getAs<PieceAttr>(attr::kPiece),
+                  mesh ? attrs.getAs<ShardingAttr>(attr::kSharding)
+                       : ShardingAttr(),
+                  type,
+                  Dims(type.getShape()),
+                  attrs.getAs<ArrayAttr>(kRangeAttr),
+                  loc};
+  if (binding.sharding) {
+    auto emitError = [&] { return binding.emitError(); };
+    if (failed(
+            verifySharding(binding.sharding, type.getRank(), *mesh, emitError)))
+      return failure();
+    binding.global = globalShape(type.getShape(), binding.sharding, *mesh);
+  }
+  if (!isInterpretable(type.clone(binding.global)))
+    return binding.emitError() << "is too large to interpret";
+  return std::optional<Binding>(binding);
 }
 
 InFlightDiagnostic Binding::emitError() const {
@@ -45,20 +67,18 @@ InFlightDiagnostic Binding::emitError() const {
 static FailureOr<DeviceValues> distributeChecked(const Binding &binding,
                                                  const TensorRef &global,
                                                  DeviceSet set) {
-  ArrayRef<int64_t> local = binding.type.getShape();
-  Dims expected = globalShape(local, binding.sharding, set.mesh);
-  if (global->shape != expected)
+  if (global->shape != binding.global)
     return binding.emitError()
            << "has shape [" << ArrayRef(global->shape)
-           << "], the program expects [" << ArrayRef(expected) << "]";
+           << "], the program expects [" << ArrayRef(binding.global) << "]";
   return distribute(global, binding.sharding, set,
                     [&] { return binding.emitError(); });
 }
 
 /// Checks that the piece lies in the stored tensor.
 static LogicalResult verifyPiece(const Binding &binding,
-                                 ArrayRef<int64_t> stored,
-                                 ArrayRef<int64_t> sizes) {
+                                 ArrayRef<int64_t> stored) {
+  ArrayRef<int64_t> sizes = binding.global;
   if (binding.piece.getShape() != stored)
     return binding.emitError()
            << "is stored with shape [" << stored << "], its piece is one of ["
@@ -84,11 +104,9 @@ FailureOr<DeviceValues> fleet::loadParameter(const Binding &binding,
     return binding.emitError() << "is not among the weights";
   auto tensor = std::make_shared<Tensor>(toTensor(*stored));
   if (binding.piece) {
-    Dims sizes =
-        globalShape(binding.type.getShape(), binding.sharding, set.mesh);
-    if (failed(verifyPiece(binding, tensor->shape, sizes)))
+    if (failed(verifyPiece(binding, tensor->shape)))
       return failure();
-    *tensor = sliceOf(*tensor, binding.piece.getOffsets(), sizes);
+    *tensor = sliceOf(*tensor, binding.piece.getOffsets(), binding.global);
   }
   return distributeChecked(binding, tensor, set);
 }

@@ -5,8 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "fleet/Interpreter/Commands.h"
+#include "fleet/Interpreter/Compare.h"
 #include "fleet/Interpreter/GradientCheck.h"
-#include "fleet/Interpreter/Trainer.h"
+#include "fleet/Interpreter/RandomTensors.h"
 #include "fleet/Support/Safetensors.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -96,38 +97,88 @@ static LogicalResult runSteps(Trainer &trainer, llvm::raw_ostream &log,
   return success();
 }
 
-static LogicalResult train(ModuleOp module, const InterpretOptions &options,
-                           const WeightSource *weights) {
-  auto machine = StepMachine::create(module, options.entry);
-  auto weightFile = open(weights ? "" : options.weights);
-  auto data = open(options.data);
-  FailureOr<std::optional<Schedule>> schedule = Trainer::scheduleOf(module);
-  if (failed(machine) || failed(weightFile) || failed(data) || failed(schedule))
-    return failure();
-  if (!weights)
-    weights = weightFile->get();
-  if (failed((*machine)->load(weights)))
-    return failure();
+namespace {
+/// Where weights and data come from.
+struct Sources {
+  std::unique_ptr<SafetensorsFile> weightFile, dataFile;
+  RandomTensors random;
+  const WeightSource *weights = nullptr, *data = nullptr;
+
+  /// Opens the files, or makes the tensors up.
+  LogicalResult open(const InterpretOptions &options, StepMachine &machine,
+                     const WeightSource *given) {
+    auto weightsOpened = ::open(options.weights);
+    auto dataOpened = ::open(options.data);
+    if (failed(weightsOpened) || failed(dataOpened))
+      return failure();
+    weightFile = std::move(*weightsOpened);
+    dataFile = std::move(*dataOpened);
+    weights = given ? given : weightFile.get();
+    data = dataFile.get();
+    if (!options.random)
+      return success();
+    weights = weights ? weights : &random;
+    data = data ? data : &random;
+    return random.add(machine.bindings(), options.steps, options.seed);
+  }
+};
+} // namespace
+
+static LogicalResult train(StepMachine &machine, const WeightSource *data,
+                           std::optional<Schedule> schedule,
+                           const InterpretOptions &options) {
   std::error_code code;
   llvm::ToolOutputFile log(options.log.empty() ? "-" : options.log, code,
                            llvm::sys::fs::OF_Text);
   if (code)
     return report(llvm::createStringError(options.log + ": " + code.message()));
   log.keep();
-  Trainer trainer(**machine, data->get(), *schedule);
+  Trainer trainer(machine, data, schedule);
   if (failed(runSteps(trainer, log.os(), options)))
     return failure();
   if (options.saveParameters.empty())
     return success();
-  auto parameters = (*machine)->parameters();
+  auto parameters = machine.parameters();
   if (failed(parameters))
     return failure();
   return report(writeTensors(options.saveParameters, *parameters));
 }
 
+static LogicalResult compare(StepMachine &first, ModuleOp other,
+                             const Sources &sources,
+                             std::optional<Schedule> schedule,
+                             const InterpretOptions &options) {
+  auto second = StepMachine::create(other, options.entry);
+  if (failed(second) || failed((*second)->load(sources.weights)))
+    return failure();
+  auto result =
+      compareSteps(first, **second, sources.data, schedule, options.steps);
+  if (failed(result))
+    return failure();
+  auto difference = llvm::format("%.1e", result->largestDifference);
+  if (result->largestDifference > options.tolerance) {
+    llvm::errs() << "error: '" << result->where
+                 << "' differs between the programs by " << difference << "\n";
+    return failure();
+  }
+  llvm::outs() << "programs agree: " << result->tensors << " tensors over "
+               << options.steps << " steps, largest difference " << difference
+               << "\n";
+  return success();
+}
+
 LogicalResult fleet::interpret(ModuleOp module, const InterpretOptions &options,
-                               const WeightSource *weights) {
+                               const WeightSource *weights, ModuleOp other) {
   if (options.checkGradients)
     return runGradientCheck(module, options);
-  return train(module, options, weights);
+  auto machine = StepMachine::create(module, options.entry);
+  auto schedule = Trainer::scheduleOf(module);
+  Sources sources;
+  if (failed(machine) || failed(schedule) ||
+      failed(sources.open(options, **machine, weights)) ||
+      failed((*machine)->load(sources.weights)))
+    return failure();
+  if (other)
+    return compare(**machine, other, sources, *schedule, options);
+  return train(**machine, sources.data, *schedule, options);
 }

@@ -14,7 +14,7 @@
 using namespace mlir;
 using namespace fleet;
 
-static LogicalResult verifySharding(ShardingAttr sharding, int64_t rank,
+LogicalResult fleet::verifySharding(ShardingAttr sharding, int64_t rank,
                                     const DeviceMesh &mesh,
                                     EmitError emitError) {
   if (static_cast<int64_t>(sharding.getDims().size()) != rank)
@@ -40,7 +40,8 @@ FailureOr<DeviceValues> fleet::distribute(const TensorRef &global,
                                           EmitError emitError) {
   if (!sharding)
     return DeviceValues(set.devices.size(), global);
-  if (failed(verifySharding(sharding, global->rank(), set.mesh, emitError)))
+  if (failed(
+          fleet::verifySharding(sharding, global->rank(), set.mesh, emitError)))
     return failure();
   DeviceValues shards;
   for (int64_t device : set.devices) {
@@ -174,8 +175,8 @@ FailureOr<TensorRef> fleet::assemble(const DeviceValues &shards,
                                      ShardingAttr sharding, DeviceSet set,
                                      EmitError emitError) {
   if (sharding) {
-    if (failed(verifySharding(sharding, shards.front()->rank(), set.mesh,
-                              emitError)))
+    if (failed(fleet::verifySharding(sharding, shards.front()->rank(), set.mesh,
+                                     emitError)))
       return failure();
     return Assembler(shards, sharding, set, emitError).run();
   }

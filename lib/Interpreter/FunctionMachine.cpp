@@ -16,15 +16,13 @@ public:
   FunctionMachine(func::FuncOp function, DeviceMesh mesh,
                   std::vector<Binding> bindings)
       : function(function), mesh(std::move(mesh)),
-        bindings(std::move(bindings)), values(this->bindings.size()) {
+        arguments(std::move(bindings)), values(arguments.size()) {
     for (int64_t device = 0; device < this->mesh.numDevices(); ++device)
       devices.push_back(device);
   }
 
-  SmallVector<Binding> inputs() const final {
-    return llvm::filter_to_vector(bindings, [](const Binding &binding) {
-      return binding.kind == BindingKind::Input;
-    });
+  SmallVector<Binding> bindings() const final {
+    return llvm::to_vector(arguments);
   }
   LogicalResult load(const WeightSource *weights) final;
   FailureOr<StepOutput> step(const StepInput &input) final;
@@ -39,14 +37,14 @@ private:
   func::FuncOp function;
   DeviceMesh mesh;
   SmallVector<int64_t> devices;
+  std::vector<Binding> arguments;
   /// One per argument.
-  std::vector<Binding> bindings;
   std::vector<DeviceValues> values;
 };
 } // namespace
 
 LogicalResult FunctionMachine::load(const WeightSource *weights) {
-  for (auto [binding, value] : llvm::zip_equal(bindings, values)) {
+  for (auto [binding, value] : llvm::zip_equal(arguments, values)) {
     if (binding.kind == BindingKind::State)
       value = zeroState(binding, set());
     if (binding.kind != BindingKind::Parameter)
@@ -60,7 +58,7 @@ LogicalResult FunctionMachine::load(const WeightSource *weights) {
 }
 
 LogicalResult FunctionMachine::bind(const StepInput &input) {
-  for (auto [binding, value] : llvm::zip_equal(bindings, values)) {
+  for (auto [binding, value] : llvm::zip_equal(arguments, values)) {
     if (binding.kind == BindingKind::Input ||
         binding.kind == BindingKind::Scalar) {
       FailureOr<DeviceValues> bound = bindInput(binding, input, set());
@@ -128,7 +126,7 @@ FailureOr<StepOutput> FunctionMachine::step(const StepInput &input) {
 
 FailureOr<std::vector<NamedTensor>> FunctionMachine::parameters() const {
   StoredTensorMap stored;
-  for (auto [binding, value] : llvm::zip_equal(bindings, values)) {
+  for (auto [binding, value] : llvm::zip_equal(arguments, values)) {
     if (binding.kind != BindingKind::Parameter)
       continue;
     auto emitError = [&, &binding = binding] { return binding.emitError(); };
@@ -169,16 +167,16 @@ fleet::createFunctionMachine(func::FuncOp function, bool local) {
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     unsigned number = argument.getArgNumber();
-    std::optional<Binding> binding;
+    FailureOr<std::optional<Binding>> binding = std::optional<Binding>();
     if (type && isInterpretable(type))
       binding = Binding::get(function.getArgAttrDict(number), type,
-                             argument.getLoc());
-    if (!binding)
+                             argument.getLoc(), local ? &*mesh : nullptr);
+    if (failed(binding))
+      return failure();
+    if (!*binding)
       return function.emitError("argument ")
              << number << " is no input, parameter, state or scalar";
-    if (!local)
-      binding->sharding = {};
-    bindings.push_back(*binding);
+    bindings.push_back(**binding);
   }
   return std::unique_ptr<StepMachine>(std::make_unique<FunctionMachine>(
       function, std::move(*mesh), std::move(bindings)));

@@ -7,15 +7,13 @@
 #include "fleet/Interpreter/GradientCheck.h"
 #include "fleet/Dialect/Fleet/FleetOps.h"
 #include "fleet/Interpreter/Interpreter.h"
+#include "fleet/Interpreter/RandomTensors.h"
 #include "fleet/Interpreter/TensorIO.h"
 
 #include <cmath>
-#include <random>
 
 using namespace mlir;
 using namespace fleet;
-
-static constexpr StringLiteral kRangeAttr = "fleet.range";
 
 static bool isFloatTensor(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -160,50 +158,21 @@ fleet::checkGradients(const GradientCheck &check, ArrayRef<TensorRef> arguments,
   return result;
 }
 
-/// Reads `fleet.range = [low, high]`.
-static FailureOr<std::pair<double, double>> rangeOf(func::FuncOp function,
-                                                    unsigned argument) {
-  auto range = function.getArgAttrOfType<ArrayAttr>(argument, kRangeAttr);
-  SmallVector<double, 2> bounds;
-  if (range)
-    for (Attribute bound : range) {
-      if (auto number = dyn_cast<FloatAttr>(bound))
-        bounds.push_back(number.getValueAsDouble());
-      else if (auto integer = dyn_cast<IntegerAttr>(bound))
-        bounds.push_back(integer.getInt());
-    }
-  if (bounds.size() != 2 || !(bounds[0] < bounds[1]))
-    return function.emitError("argument ")
-           << argument << ": " << kRangeAttr << " is not [low, high]";
-  return std::pair(bounds[0], bounds[1]);
-}
-
 FailureOr<SmallVector<TensorRef>> fleet::randomArguments(func::FuncOp function,
                                                          uint64_t seed) {
-  std::mt19937_64 engine(seed);
-  // Not std::uniform_real_distribution: its numbers are the library's choice.
-  auto uniform = [&] { return std::ldexp(double(engine() >> 11), -53); };
   SmallVector<TensorRef> arguments;
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    auto emitError = [&, i = i] {
+      return function.emitError("argument ") << i << " ";
+    };
     auto tensorType = dyn_cast<RankedTensorType>(type);
     if (!tensorType || !isInterpretable(tensorType))
-      return function.emitError("argument ") << i << " is no tensor to fill";
-    bool isFloat = isFloatTensor(type);
+      return emitError() << "is no tensor to fill";
     auto tensor = std::make_shared<Tensor>(tensorType.getShape());
-    bool hasRange = function.getArgAttr(i, kRangeAttr) != nullptr;
-    std::pair<double, double> range = {isFloat ? 0.1 : 0, isFloat ? 1 : 2};
-    if (hasRange) {
-      auto given = rangeOf(function, i);
-      if (failed(given))
-        return failure();
-      range = *given;
-    }
-    for (double &x : tensor->data) {
-      x = range.first + (range.second - range.first) * uniform();
-      x = isFloat ? x : std::floor(x);
-      if (isFloat && !hasRange && engine() % 2)
-        x = -x;
-    }
+    auto range = function.getArgAttrOfType<ArrayAttr>(i, kRangeAttr);
+    if (failed(fillRandom(*tensor, tensorType.getElementType(), range, seed + i,
+                          emitError)))
+      return failure();
     arguments.push_back(std::move(tensor));
   }
   return arguments;

@@ -2,10 +2,8 @@
 //
 // All stages in one process. Prologue; then micro-batch after micro-batch, forward from the first stage to the last and
 // backward the other way; then reduce and update. No schedule of level 5 may give other numbers, since tasks meet in
-// slots alone.
-//
-// Not per micro-batch and not bound from outside, a gradient or output slot is 0 when a step starts, so that a task
-// that accumulates reads and writes it.
+// slots alone. Slots are empty when a step starts, so that a value left over from the step before, or a sum that nobody
+// set to zero, is found.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +28,7 @@ public:
   LogicalResult addStage(ProgramOp program);
   LogicalResult verifyStages(ModuleOp module) const;
 
-  SmallVector<Binding> inputs() const final;
+  SmallVector<Binding> bindings() const final;
   LogicalResult load(const WeightSource *weights) final;
   FailureOr<StepOutput> step(const StepInput &input) final;
   FailureOr<std::vector<NamedTensor>> parameters() const final;
@@ -64,7 +62,7 @@ LogicalResult ProgramMachine::addStage(ProgramOp program) {
     if (mesh.coordinate(device, kStageAxis) == coordinate)
       devices.push_back(device);
   StageState stage(program, std::move(devices));
-  if (failed(stage.readSlots()))
+  if (failed(stage.readSlots(mesh)))
     return failure();
   stages.push_back(std::move(stage));
   return success();
@@ -94,11 +92,11 @@ LogicalResult ProgramMachine::verifyStages(ModuleOp module) const {
   return success();
 }
 
-SmallVector<Binding> ProgramMachine::inputs() const {
+SmallVector<Binding> ProgramMachine::bindings() const {
   SmallVector<Binding> result;
   for (const StageState &stage : stages)
     for (const auto &[name, slot] : stage.getSlots())
-      if (slot.binding && slot.binding->kind == BindingKind::Input)
+      if (slot.binding)
         result.push_back(*slot.binding);
   return result;
 }

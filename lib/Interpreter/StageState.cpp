@@ -25,16 +25,18 @@ static RankedTensorType wholeType(SlotOp op, int64_t microBatches) {
   return type.clone(shape);
 }
 
-LogicalResult StageState::readSlots() {
+LogicalResult StageState::readSlots(const DeviceMesh &mesh) {
   for (SlotOp op : program.getOps<SlotOp>()) {
     RankedTensorType type = wholeType(op, numMicroBatches());
     if (!isInterpretable(type))
       return op.emitError("of type ") << type << " is too large to interpret";
-    std::optional<Binding> binding;
+    FailureOr<std::optional<Binding>> binding = std::optional<Binding>();
     if (!op.getFromStage())
-      binding =
-          Binding::get(op->getDiscardableAttrDictionary(), type, op.getLoc());
-    Slot slot{op, binding, {}};
+      binding = Binding::get(op->getDiscardableAttrDictionary(), type,
+                             op.getLoc(), &mesh);
+    if (failed(binding))
+      return failure();
+    Slot slot{op, *binding, {}};
     if (slot.isPersistent() && op.getPerMicroBatch())
       return op.emitError("a parameter or state is not per micro-batch");
     if (op->hasAttr(attr::kOutput) && !isSeenWhole(op))
@@ -76,13 +78,6 @@ LogicalResult StageState::verifyTask(TaskOp task) const {
 void StageState::reset(Slot &slot) const {
   SlotOp op = slot.op;
   slot.values.assign(op.getPerMicroBatch() ? numMicroBatches() : 1, {});
-  bool isSum =
-      op.getKind() == SlotKind::Gradient || op.getKind() == SlotKind::Output;
-  if (!isSum || op.getPerMicroBatch() || op.getFromStage())
-    return;
-  auto type = cast<RankedTensorType>(op.getType());
-  auto zero = std::make_shared<const Tensor>(Tensor(type.getShape()));
-  slot.values.front() = DeviceValues(devices.size(), zero);
 }
 
 /// Values of all micro-batches side by side along dimension 0.

@@ -42,7 +42,7 @@ public:
       : program(program), devices(std::move(devices)) {}
 
   /// Makes the slots of the program and checks that its tasks use them in a way that has a meaning.
-  llvm::LogicalResult readSlots();
+  llvm::LogicalResult readSlots(const DeviceMesh &mesh);
 
   ProgramOp getProgram() const { return program; }
   /// Devices that run this stage, ascending.
@@ -59,7 +59,7 @@ public:
   /// "stage 1".
   std::string describe() const;
 
-  /// Empties a slot for a new step; sums start at 0.
+  /// Empties a slot for a new step.
   void reset(Slot &slot) const;
   /// The value that a task for `which` sees; failure when it was not written yet.
   llvm::FailureOr<DeviceValues> read(const Slot &slot, MicroBatch which) const;

@@ -51,10 +51,16 @@ static FailureOr<func::FuncOp> findEntry(ModuleOp module, StringRef entry) {
   return functions.front();
 }
 
-/// From level 4 on shapes are those of one device.
-static bool isLocal(ModuleOp module) {
+/// From level 4 on shapes are those of one device. A function on its way there says so by the shardings of its results,
+/// which only partitioning writes.
+static bool isLocal(ModuleOp module, func::FuncOp function) {
   auto level = module->getAttrOfType<IntegerAttr>(attr::kLevel);
-  return level && level.getInt() >= 4;
+  if (level && level.getInt() >= 4)
+    return true;
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    if (function.getResultAttr(i, attr::kSharding))
+      return true;
+  return false;
 }
 
 FailureOr<std::unique_ptr<StepMachine>> StepMachine::create(ModuleOp module,
@@ -64,5 +70,5 @@ FailureOr<std::unique_ptr<StepMachine>> StepMachine::create(ModuleOp module,
   FailureOr<func::FuncOp> function = findEntry(module, entry);
   if (failed(function))
     return failure();
-  return createFunctionMachine(*function, isLocal(module));
+  return createFunctionMachine(*function, isLocal(module, *function));
 }

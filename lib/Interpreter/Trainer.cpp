@@ -54,7 +54,9 @@ FailureOr<StepInput> Trainer::nextInput() const {
   if (schedule)
     input.lr = schedule->rate(step);
   input.step = step;
-  for (const Binding &binding : machine.inputs()) {
+  for (const Binding &binding : machine.bindings()) {
+    if (binding.kind != BindingKind::Input)
+      continue;
     auto stored = data ? data->find(binding.name) : std::nullopt;
     if (!stored)
       return binding.emitError() << "is not in the data";

@@ -1,6 +1,7 @@
 // RUN: split-file %s %t
 // RUN: not fleet-interp %t/order.mlir 2>&1 | FileCheck %s --check-prefix=ORDER
 // RUN: not fleet-interp %t/unwritten.mlir 2>&1 | FileCheck %s --check-prefix=UNWRITTEN
+// RUN: not fleet-interp %t/no_zero.mlir 2>&1 | FileCheck %s --check-prefix=NO-ZERO
 // RUN: not fleet-interp %t/cycle.mlir 2>&1 | FileCheck %s --check-prefix=CYCLE
 // RUN: not fleet-interp %t/no_source.mlir 2>&1 | FileCheck %s --check-prefix=SOURCE
 // RUN: not fleet-interp %t/foreign.mlir 2>&1 | FileCheck %s --check-prefix=FOREIGN
@@ -22,6 +23,18 @@ fleet.program @stage0 on @mesh stage = 0 micro_batches = 1 {
   }
   fleet.task @write forward reads() writes(@a) {
     %0 = fleet.constant dense<1.0> : tensor<f64> : tensor<f32>
+    fleet.return %0 : tensor<f32>
+  }
+}
+
+//--- no_zero.mlir
+// A sum that nobody set to zero; the value of the step before does not count.
+// NO-ZERO: error: reads slot @g before stage 0 has written it
+fleet.mesh @mesh ["dp" = 1]
+fleet.program @stage0 on @mesh stage = 0 micro_batches = 2 {
+  fleet.slot gradient @g : tensor<f32>
+  fleet.task @backward backward_weight reads(%g = @g : tensor<f32>) writes(@g) {
+    %0 = fleet.add %g, %g : tensor<f32>
     fleet.return %0 : tensor<f32>
   }
 }

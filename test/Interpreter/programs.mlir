@@ -60,6 +60,10 @@ module attributes {fleet.schedule = {kind = "constant", lr = 0.125}} {
     fleet.slot activation @dh : tensor<1x2xf32> per_micro_batch from_stage = 1
     fleet.slot gradient @gw : tensor<2xf32> {fleet.gradient = "w"}
     fleet.slot activation @sw : tensor<f32>
+    fleet.task @zero prologue reads() writes(@gw) {
+      %0 = fleet.constant dense<0.0> : tensor<2xf64> : tensor<2xf32>
+      fleet.return %0 : tensor<2xf32>
+    }
     fleet.task @forward forward reads(%x = @x : tensor<1x2xf32>, %w = @w : tensor<2xf32>) writes(@h) {
       %wb = fleet.broadcast %w, dims = [1] : tensor<2xf32> -> tensor<1x2xf32>
       %h = fleet.mul %x, %wb : tensor<1x2xf32>
@@ -97,6 +101,11 @@ module attributes {fleet.schedule = {kind = "constant", lr = 0.125}} {
     fleet.slot activation @sw : tensor<f32> from_stage = 0
     fleet.slot output @loss : tensor<f32> {fleet.output = "loss"}
     fleet.slot output @grad_norm : tensor<f32> {fleet.output = "grad_norm"}
+    fleet.task @zero prologue reads() writes(@gv, @loss) {
+      %0 = fleet.constant dense<0.0> : tensor<2xf64> : tensor<2xf32>
+      %1 = fleet.constant dense<0.0> : tensor<f64> : tensor<f32>
+      fleet.return %0, %1 : tensor<2xf32>, tensor<f32>
+    }
     fleet.task @forward forward reads(%h = @h : tensor<1x2xf32>, %v = @v : tensor<2xf32>, %y = @y : tensor<1x2xf32>,
         %loss = @loss : tensor<f32>) writes(@dp, @loss) {
       %eighth = fleet.constant dense<0.125> : tensor<f64> : tensor<f32>

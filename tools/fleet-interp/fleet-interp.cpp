@@ -56,11 +56,34 @@ struct CommandLine {
       cl::desc("Compare gradients with central differences: the marked results "
                "of @step, or @gradient with @forward"),
       cl::location(options.checkGradients), cl::cat(category)};
-  cl::opt<uint64_t, true> seed{
-      "seed", cl::desc("Seed of the point at which gradients are checked"),
-      cl::location(options.seed), cl::cat(category)};
+  cl::opt<bool, true> random{
+      "random", cl::desc("Make weights and data up where no file is given"),
+      cl::location(options.random), cl::cat(category)};
+  cl::opt<std::string> other{
+      "compare", cl::desc("Run this file too and compare what both compute"),
+      cl::cat(category)};
+  cl::opt<double, true> tolerance{
+      "tolerance", cl::desc("Largest relative difference, default 1e-9"),
+      cl::location(options.tolerance), cl::cat(category)};
+  cl::opt<uint64_t, true> seed{"seed", cl::desc("Seed of what is made up"),
+                               cl::location(options.seed), cl::cat(category)};
 };
 } // namespace
+
+/// Parses a file; whatever is wrong has been reported when the result is null.
+static mlir::OwningOpRef<mlir::ModuleOp> parse(llvm::StringRef file,
+                                               llvm::SourceMgr &sources,
+                                               mlir::MLIRContext &context) {
+  std::string message;
+  auto buffer = mlir::openInputFile(file, &message);
+  if (!buffer) {
+    llvm::errs() << "error: " << message << "\n";
+    return {};
+  }
+  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  return mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
+}
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
@@ -68,22 +91,18 @@ int main(int argc, char **argv) {
   cl::HideUnrelatedOptions(line.category);
   cl::ParseCommandLineOptions(argc, argv, "fleet reference interpreter\n");
 
-  std::string message;
-  auto buffer = mlir::openInputFile(line.file, &message);
-  if (!buffer) {
-    llvm::errs() << "error: " << message << "\n";
-    return 1;
-  }
   mlir::DialectRegistry registry;
   registry.insert<fleet::FleetDialect, mlir::func::FuncDialect>();
   fleet::registerReferenceModels(registry);
   mlir::MLIRContext context(registry);
   context.printOpOnDiagnostic(false); // An operation may be a whole module.
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
-  auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
-  if (!module || failed(fleet::interpret(*module, line.options)))
+  llvm::SourceMgr sources, otherSources;
+  auto module = parse(line.file, sources, context);
+  mlir::OwningOpRef<mlir::ModuleOp> other;
+  if (!line.other.empty())
+    other = parse(line.other, otherSources, context);
+  if (!module || (!line.other.empty() && !other))
     return 1;
-  return 0;
+  mlir::SourceMgrDiagnosticHandler handler(sources, &context);
+  return failed(fleet::interpret(*module, line.options, nullptr, *other));
 }

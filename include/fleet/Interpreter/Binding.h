@@ -15,6 +15,9 @@
 
 namespace fleet {
 
+/// Argument attribute [low, high]: what made-up data is taken from.
+inline constexpr llvm::StringLiteral kRangeAttr = "fleet.range";
+
 enum class BindingKind { Input, Parameter, State, Scalar };
 
 /// An argument or slot that is filled from outside.
@@ -28,12 +31,17 @@ struct Binding {
   ShardingAttr sharding;
   /// Type on one device, all micro-batches of it together.
   mlir::RankedTensorType type;
+  /// Shape over all devices.
+  Dims global;
+  /// Values to make up for tests, see RandomTensors.h; null for the default.
+  mlir::ArrayAttr range;
   mlir::Location loc;
 
-  /// Reads the attributes of an argument or slot; nullopt when they do not bind it to anything.
-  static std::optional<Binding> get(mlir::DictionaryAttr attrs,
-                                    mlir::RankedTensorType type,
-                                    mlir::Location loc);
+  /// Reads the attributes of an argument or slot; nullopt when they do not bind it to anything. Without a mesh, shapes
+  /// are global and a sharding is only a plan. Reports a sharding that does not fit.
+  static llvm::FailureOr<std::optional<Binding>>
+  get(mlir::DictionaryAttr attrs, mlir::RankedTensorType type,
+      mlir::Location loc, const DeviceMesh *mesh);
 
   /// An error that starts with what is bound: "parameter 'wte'".
   mlir::InFlightDiagnostic emitError() const;

@@ -29,14 +29,20 @@ struct InterpretOptions {
   bool printOutputs = false;
   int64_t maxElements = 1000;
   bool checkGradients = false;
+  /// Make weights and data up where no file gives them.
+  bool random = false;
   uint64_t seed = 1;
+  /// Largest difference of two programs that are the same, relative to the largest element of a tensor.
+  double tolerance = 1e-9;
 };
 
 /// Runs `steps` steps of a module; a line of JSON for each where it has a loss, else its outputs. Everything that is
-/// wrong has been reported when it fails. `weights` serves parameters in place of `options.weights` where given.
+/// wrong has been reported when it fails. `weights` serves parameters in place of `options.weights` where given. With
+/// `other` both modules run and are compared.
 llvm::LogicalResult interpret(mlir::ModuleOp module,
                               const InterpretOptions &options,
-                              const WeightSource *weights = nullptr);
+                              const WeightSource *weights = nullptr,
+                              mlir::ModuleOp other = {});
 
 } // namespace fleet
 

@@ -21,7 +21,11 @@ struct DeviceSet {
   llvm::ArrayRef<int64_t> devices;
 };
 
-/// Shape of the global tensor whose shards have the shape `local`. A null sharding is a replica everywhere.
+/// Checks that a sharding of a tensor of `rank` dimensions fits a mesh.
+llvm::LogicalResult verifySharding(ShardingAttr sharding, int64_t rank,
+                                   const DeviceMesh &mesh, EmitError emitError);
+
+/// Shape of the global tensor whose shards have the shape `local`. A null sharding is a replica everywhere; others are verified.
 Dims globalShape(llvm::ArrayRef<int64_t> local, ShardingAttr sharding,
                  const DeviceMesh &mesh);
 

@@ -54,8 +54,8 @@ llvm::FailureOr<GradientCheckResult>
 checkGradients(const GradientCheck &check, llvm::ArrayRef<TensorRef> arguments,
                GradientCheckOptions options = {});
 
-/// Arguments for a function, the same for the same seed: floats in ±[0.1, 1], integers 0 or 1, or from the half-open
-/// range that the argument's attribute `fleet.range = [low, high]` gives.
+/// Arguments for a function, the same for the same seed, see RandomTensors.h. An argument's attribute
+/// `fleet.range = [low, high]` says from which half-open range.
 llvm::FailureOr<llvm::SmallVector<TensorRef>>
 randomArguments(mlir::func::FuncOp function, uint64_t seed);
 

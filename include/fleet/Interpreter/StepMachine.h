@@ -35,8 +35,8 @@ public:
   static llvm::FailureOr<std::unique_ptr<StepMachine>>
   create(mlir::ModuleOp module, llvm::StringRef entry = "");
 
-  /// Inputs that every step reads.
-  virtual llvm::SmallVector<Binding> inputs() const = 0;
+  /// Everything that is filled from outside. A name may occur several times.
+  virtual llvm::SmallVector<Binding> bindings() const = 0;
   /// Reads all parameters and sets all state to zero. `weights` may be null for a step without parameters.
   virtual llvm::LogicalResult load(const WeightSource *weights) = 0;
   /// Runs one step and applies its updates.
