@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fleet/Dialect/Fleet/FleetDialect.h"
+#include "fleet/Dialect/Rank/RankDialect.h"
 #include "fleet/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -13,7 +14,7 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<fleet::FleetDialect, mlir::func::FuncDialect>();
+  registry.insert<fleet::FleetDialect, fleet::rank::RankDialect, mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
   fleet::registerFleetPasses();
   return mlir::asMainReturnCode(
