@@ -121,7 +121,7 @@ static EmitResult emitDropout(EmitInput &in) {
       ratio = 0;
   }
   if (ratio != 0)
-    return nodeError(in.node, "drops with ratio " + Twine(ratio) +
+    return nodeError(in.node, "drops with ratio " + std::to_string(ratio) +
                                   ": dropout is not yet supported");
   return one(in.value(0));
 }

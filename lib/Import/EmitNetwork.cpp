@@ -69,7 +69,7 @@ static EmitResult emitMatMul(EmitInput &in) {
   if (!batch)
     return nodeError(in.node, "has batch dimensions that do not broadcast");
   auto withBatch = [&](Value value) {
-    SmallVector<int64_t> shape(*batch);
+    SmallVector<int64_t> shape(batch->begin(), batch->end());
     llvm::append_range(shape, shapeOf(value).take_back(2));
     return in.importer.broadcast(value, shape);
   };

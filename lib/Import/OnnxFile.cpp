@@ -253,7 +253,7 @@ Error OnnxFile::parseModel(ArrayRef<char> bytes) {
 }
 
 const StoredTensor *OnnxFile::find(StringRef name) const {
-  auto it = initializers.find(name.str());
+  auto it = initializers.find(name);
   return it == initializers.end() ? nullptr : &it->second.tensor;
 }
 

@@ -9,7 +9,6 @@
 
 #include "fleet/Support/StoredTensor.h"
 #include "onnx.pb.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -32,7 +31,7 @@ public:
   onnx::Graph graph;
   /// Version of the default operator set.
   int64_t opset = 0;
-  llvm::MapVector<std::string, OnnxTensor> initializers;
+  llvm::StringMap<OnnxTensor> initializers;
 
   /// The initialiser, or null.
   const StoredTensor *find(llvm::StringRef name) const;

@@ -28,6 +28,23 @@ def ConvertPrecision : Pass<"fleet-convert-precision", "::mlir::ModuleOp"> {
   let dependentDialects = ["::fleet::FleetDialect"];
 }
 
+def SplitParameters : Pass<"fleet-split-parameters", "::mlir::ModuleOp"> {
+  let summary = "Make parameters of the parts of a fused parameter";
+  let description = [{
+    GPT-2 keeps q, k and v in one weight; cutting it by heads is a cut of an inner factor, which no list of axes on the
+    dimension says. Slices of a value are moved up through the operations that make it, by their sharding rules, until they
+    reach parameters; a parameter that is then read through slices alone becomes one parameter for each, linked to its box
+    of the stored tensor.
+
+    ```mlir
+    func.func @model(%w: tensor<64x192xf32> {fleet.param = "w"}, …)                                        // before
+    func.func @model(%w: tensor<64x64xf32> {fleet.param = "w", fleet.piece = #fleet.piece<offsets = [0, 0], of = [64, 192]>}, …)  // after
+    ```
+  }];
+  let statistics = [Statistic<"numSplit", "split", "Parameters that became several">];
+  let dependentDialects = ["::fleet::FleetDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // Step
 //===----------------------------------------------------------------------===//
