@@ -208,15 +208,67 @@ static std::optional<Value> gatherSlice(EmitInput &in, Value x, int64_t axis,
   return in.importer.reshape(taken, shape);
 }
 
+/// Steps of the indices along each of their dimensions, when they are an affine function that starts at 0.
+static std::optional<ConstShape> affineSteps(const ConstTensor &indices) {
+  if (indices.size() == 0 || indices.integer(0) != 0)
+    return std::nullopt;
+  ConstShape strides = stridesOf(indices.shape), steps(indices.rank(), 0);
+  for (int64_t d = 0; d < indices.rank(); ++d)
+    if (indices.shape[d] > 1)
+      steps[d] = indices.integer(strides[d]);
+  bool affine = true;
+  forEachIndex(indices.shape, [&](ArrayRef<int64_t> index, int64_t flat) {
+    int64_t expected = 0;
+    for (size_t d = 0; d < index.size(); ++d)
+      expected += index[d] * steps[d];
+    affine &= indices.integer(flat) == expected;
+  });
+  return affine ? std::optional(steps) : std::nullopt;
+}
+
+/// Indices into a flattened value that only rearrange it (attention masks of the older exporter): the value takes back
+/// the dimensions that the steps of the indices tell, and is repeated along the rest.
+static std::optional<Value> gatherRearranged(EmitInput &in, Value x,
+                                             const ConstTensor &indices) {
+  auto steps = affineSteps(indices);
+  // The flattened value may have dimensions of size 1 behind the first: so has the result.
+  auto from = typeOf(x);
+  if (!steps || from.getRank() == 0 ||
+      from.getDimSize(0) != from.getNumElements())
+    return std::nullopt;
+  SmallVector<int64_t> sizes, targets;
+  for (int64_t d = 0; d < indices.rank(); ++d)
+    if ((*steps)[d] != 0) {
+      sizes.push_back(indices.shape[d]);
+      targets.push_back(d);
+    }
+  // Row-major: each step is the number of elements behind it.
+  int64_t behind = 1;
+  for (size_t i = targets.size(); i-- > 0; behind *= sizes[i])
+    if ((*steps)[targets[i]] != behind)
+      return std::nullopt;
+  if (behind != typeOf(x).getNumElements())
+    return std::nullopt;
+  Value moved = in.importer.b.createOrFold<BroadcastOp>(
+      in.importer.loc, from.clone(indices.shape),
+      in.importer.reshape(x, sizes), targets);
+  SmallVector<int64_t> shape(indices.shape.begin(), indices.shape.end());
+  shape.append(from.getRank() - 1, 1);
+  return in.importer.reshape(moved, shape);
+}
+
 static EmitResult emitGather(EmitInput &in) {
   Value x = in.value(0);
   auto axis = normalizeAxis(in.attributes.integer("axis", 0),
                             typeOf(x).getRank());
   if (!axis)
     return nodeError(in.node, "has an axis outside the rank");
-  if (const ConstTensor *indices = in.constant(1))
+  if (const ConstTensor *indices = in.constant(1)) {
     if (auto slice = gatherSlice(in, x, *axis, *indices))
       return one(*slice);
+    if (auto moved = gatherRearranged(in, x, *indices))
+      return one(*moved);
+  }
   if (*axis != 0 || !isa<FloatType>(typeOf(x).getElementType()))
     return nodeError(in.node, "gathers along axis " + Twine(*axis) + " of " +
                                   "a value, which is not yet supported");

@@ -111,6 +111,18 @@ static FoldResult foldReshape(const FoldInput &input) {
   return reshaped(*input.get(0), *shape);
 }
 
+static FoldResult foldFlatten(const FoldInput &input) {
+  const ConstTensor &x = *input.get(0);
+  int64_t axis = input.attributes.integer("axis", 1);
+  if (axis < 0)
+    axis += x.rank();
+  if (axis < 0 || axis > x.rank())
+    return nodeError(input.node, "has an axis outside the rank");
+  ArrayRef<int64_t> shape = x.shape;
+  return reshaped(x, {product(shape.take_front(axis)),
+                      product(shape.drop_front(axis))});
+}
+
 static FoldResult foldUnsqueeze(const FoldInput &input) {
   auto axes = axesOf(input, 1);
   if (!axes)
@@ -401,6 +413,7 @@ static FoldResult foldTrilu(const FoldInput &input) {
 void addShapeFolders(FolderTable &folders) {
 #define FLEET_FOLDER(Name, required) folders[#Name] = {fold##Name, required};
   FLEET_FOLDER(Reshape, 2)
+  FLEET_FOLDER(Flatten, 1)
   FLEET_FOLDER(Unsqueeze, 1)
   FLEET_FOLDER(Squeeze, 1)
   FLEET_FOLDER(Concat, 1)
