@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_TRANSFORMS_RESHARD_H
-#define FLEET_TRANSFORMS_RESHARD_H
+#ifndef FLEET_LIB_TRANSFORMS_RESHARD_H
+#define FLEET_LIB_TRANSFORMS_RESHARD_H
 
 #include "fleet/Analysis/Sharding.h"
 
@@ -21,4 +21,4 @@ mlir::Value reshard(mlir::OpBuilder &builder, mlir::Location loc,
 
 } // namespace fleet
 
-#endif // FLEET_TRANSFORMS_RESHARD_H
+#endif // FLEET_LIB_TRANSFORMS_RESHARD_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_TRANSFORMS_STAGEPLAN_H
-#define FLEET_TRANSFORMS_STAGEPLAN_H
+#ifndef FLEET_LIB_TRANSFORMS_STAGEPLAN_H
+#define FLEET_LIB_TRANSFORMS_STAGEPLAN_H
 
 #include "fleet/Dialect/Fleet/FleetOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -51,4 +51,4 @@ private:
 
 } // namespace fleet
 
-#endif // FLEET_TRANSFORMS_STAGEPLAN_H
+#endif // FLEET_LIB_TRANSFORMS_STAGEPLAN_H

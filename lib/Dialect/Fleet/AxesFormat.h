@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_DIALECT_FLEET_AXESFORMAT_H
-#define FLEET_DIALECT_FLEET_AXESFORMAT_H
+#ifndef FLEET_LIB_DIALECT_FLEET_AXESFORMAT_H
+#define FLEET_LIB_DIALECT_FLEET_AXESFORMAT_H
 
 #include "fleet/Dialect/Fleet/FleetDialect.h"
 #include "mlir/IR/OpImplementation.h"
@@ -16,4 +16,4 @@ void printAxes(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                AxisListAttr axes);
 } // namespace fleet
 
-#endif // FLEET_DIALECT_FLEET_AXESFORMAT_H
+#endif // FLEET_LIB_DIALECT_FLEET_AXESFORMAT_H

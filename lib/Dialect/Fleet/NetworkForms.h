@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_DIALECT_FLEET_NETWORKFORMS_H
-#define FLEET_DIALECT_FLEET_NETWORKFORMS_H
+#ifndef FLEET_LIB_DIALECT_FLEET_NETWORKFORMS_H
+#define FLEET_LIB_DIALECT_FLEET_NETWORKFORMS_H
 
 #include "fleet/Dialect/Fleet/FleetOps.h"
 
@@ -21,4 +21,4 @@ llvm::SmallVector<mlir::Value> buildCrossEntropy(
 
 } // namespace fleet
 
-#endif // FLEET_DIALECT_FLEET_NETWORKFORMS_H
+#endif // FLEET_LIB_DIALECT_FLEET_NETWORKFORMS_H
