@@ -26,6 +26,16 @@ static LogicalResult verifyAxes(Operation *op, AxisListAttr axes,
   return context.mesh().verify(axes, [&] { return op->emitError(); });
 }
 
+/// Checks the dimensions that a collective names.
+static LogicalResult verifyDims(Operation *op, ArrayRef<int64_t> dims) {
+  int64_t rank = typeOf(op->getOperand(0)).getRank();
+  for (int64_t dim : dims)
+    if (dim < 0 || dim >= rank)
+      return op->emitError("names dimension ")
+             << dim << " of a tensor of rank " << rank;
+  return success();
+}
+
 /// The group of the device at `position`; a member outside the running set (another pipeline stage) is an error.
 static FailureOr<Group> groupOf(Operation *op, AxisListAttr axes,
                                 unsigned position, EvalContext &context) {
@@ -102,6 +112,8 @@ static LogicalResult allReduce(AllReduceOp op, EvalContext &context) {
 }
 
 static LogicalResult allGather(AllGatherOp op, EvalContext &context) {
+  if (failed(verifyDims(op, {static_cast<int64_t>(op.getDim())})))
+    return failure();
   return forEachDevice(
       op, op.getAxes(), op.getOperand(), op.getResult(), context,
       [&](const Group &group, const DeviceValues &in) {
@@ -112,6 +124,8 @@ static LogicalResult allGather(AllGatherOp op, EvalContext &context) {
 }
 
 static LogicalResult reduceScatter(ReduceScatterOp op, EvalContext &context) {
+  if (failed(verifyDims(op, {static_cast<int64_t>(op.getDim())})))
+    return failure();
   return forEachDevice(
       op, op.getAxes(), op.getOperand(), op.getResult(), context,
       [&](const Group &group, const DeviceValues &in) {
@@ -121,6 +135,9 @@ static LogicalResult reduceScatter(ReduceScatterOp op, EvalContext &context) {
 }
 
 static LogicalResult allToAll(AllToAllOp op, EvalContext &context) {
+  if (failed(verifyDims(op, {static_cast<int64_t>(op.getSplitDim()),
+                             static_cast<int64_t>(op.getConcatDim())})))
+    return failure();
   return forEachDevice(
       op, op.getAxes(), op.getOperand(), op.getResult(), context,
       [&](const Group &group, const DeviceValues &in) {
@@ -134,7 +151,8 @@ static LogicalResult allToAll(AllToAllOp op, EvalContext &context) {
 }
 
 static LogicalResult shardSlice(ShardSliceOp op, EvalContext &context) {
-  if (failed(verifyAxes(op, op.getAxes(), context)))
+  if (failed(verifyAxes(op, op.getAxes(), context)) ||
+      failed(verifyDims(op, {static_cast<int64_t>(op.getDim())})))
     return failure();
   int64_t shards = context.mesh().numShards(op.getAxes());
   DeviceValues out;

@@ -25,7 +25,7 @@ static LogicalResult report(llvm::Error error) {
 }
 
 /// Opens a file, null for an empty path.
-static FailureOr<std::unique_ptr<SafetensorsFile>> open(StringRef path) {
+static FailureOr<std::unique_ptr<SafetensorsFile>> openFile(StringRef path) {
   if (path.empty())
     return std::unique_ptr<SafetensorsFile>();
   auto file = SafetensorsFile::open(path);
@@ -107,8 +107,8 @@ struct Sources {
   /// Opens the files, or makes the tensors up.
   LogicalResult open(const InterpretOptions &options, StepMachine &machine,
                      const WeightSource *given) {
-    auto weightsOpened = ::open(options.weights);
-    auto dataOpened = ::open(options.data);
+    auto weightsOpened = openFile(options.weights);
+    auto dataOpened = openFile(options.data);
     if (failed(weightsOpened) || failed(dataOpened))
       return failure();
     weightFile = std::move(*weightsOpened);

@@ -16,20 +16,19 @@ ShardRange fleet::shardRange(int64_t size, int64_t shards, int64_t index) {
 }
 
 DeviceMesh::DeviceMesh(MeshOp mesh) {
-  int64_t stride = 1;
-  for (auto [name, size] : llvm::reverse(llvm::zip_equal(
-           mesh.getAxes().getAsValueRange<StringAttr>(), mesh.getSizes()))) {
-    Axis axis{name.str(), {size, stride}, {}};
+  int64_t stride = mesh.getNumDevices();
+  for (auto [name, size] : llvm::zip_equal(
+           mesh.getAxes().getAsValueRange<StringAttr>(), mesh.getSizes())) {
     int64_t pieceStride = stride;
-    for (int64_t factor : llvm::reverse(axisPieces(size))) {
+    stride /= size;
+    Axis axis{name.str(), {size, stride}, {}};
+    SmallVector<int64_t> factors = axisPieces(size);
+    for (int64_t factor : factors) {
+      pieceStride /= factor;
       axis.pieces.push_back({factor, pieceStride});
-      pieceStride *= factor;
     }
-    std::reverse(axis.pieces.begin(), axis.pieces.end());
     axes.push_back(std::move(axis));
-    stride *= size;
   }
-  std::reverse(axes.begin(), axes.end());
 }
 
 int64_t DeviceMesh::numDevices() const {

@@ -22,6 +22,8 @@ static bool isFloatTensor(Type type) {
 
 /// The loss is a scalar float.
 static LogicalResult verifyLoss(func::FuncOp function, unsigned loss) {
+  if (function.isDeclaration())
+    return function.emitError("has no body");
   if (loss < function.getNumResults()) {
     Type type = function.getFunctionType().getResult(loss);
     if (isFloatTensor(type) && cast<RankedTensorType>(type).getRank() == 0)
@@ -35,6 +37,8 @@ FailureOr<GradientCheck> GradientCheck::get(func::FuncOp forward,
   GradientCheck check{forward, 0, gradient, {}};
   if (failed(verifyLoss(forward, 0)))
     return failure();
+  if (gradient.isDeclaration())
+    return gradient.emitError("has no body");
   if (forward.getArgumentTypes() != gradient.getArgumentTypes())
     return gradient.emitError("takes other arguments than @")
            << forward.getName();
@@ -63,6 +67,8 @@ static std::optional<unsigned> findParameter(func::FuncOp step, Attribute name,
 
 FailureOr<GradientCheck> GradientCheck::get(func::FuncOp step) {
   GradientCheck check{step, step.getNumResults(), step, {}};
+  if (step.isDeclaration())
+    return step.emitError("has no body");
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
     auto output = step.getResultAttrOfType<StringAttr>(i, attr::kOutput);
     if (output && output == "loss")
@@ -106,9 +112,9 @@ public:
   /// (8 (f(x+h) - f(x-h)) - (f(x+2h) - f(x-2h))) / 12 h
   FailureOr<double> slope(unsigned argument, int64_t element, double h) {
     double x = arguments[argument]->data[element];
+    const double factors[] = {1, -1, 2, -2};
     double values[4];
-    for (auto [value, factor] :
-         llvm::zip_equal(values, ArrayRef<double>{1, -1, 2, -2})) {
+    for (auto [value, factor] : llvm::zip_equal(values, factors)) {
       FailureOr<double> loss = (*this)(argument, element, x + factor * h);
       if (failed(loss))
         return failure();

@@ -13,6 +13,9 @@
 using namespace mlir;
 using namespace fleet;
 
+/// Micro-batches of a step at most.
+static constexpr int64_t kMaxMicroBatches = 65536;
+
 /// The axis that tells pipeline stages apart.
 static constexpr StringLiteral kStageAxis = "pp";
 
@@ -26,7 +29,7 @@ public:
   explicit ProgramMachine(DeviceMesh mesh) : mesh(std::move(mesh)) {}
 
   LogicalResult addStage(ProgramOp program);
-  LogicalResult verifyStages(ModuleOp module) const;
+  LogicalResult verifyStages() const;
 
   SmallVector<Binding> bindings() const final;
   LogicalResult load(const WeightSource *weights) final;
@@ -56,6 +59,14 @@ LogicalResult ProgramMachine::addStage(ProgramOp program) {
     return program.emitError("is stage ")
            << number << ", expected stage " << stages.size()
            << ": programs stand in the order of their stages, from 0";
+  if (!program->getParentOfType<ModuleOp>().lookupSymbol<MeshOp>(
+          program.getMesh()))
+    return program.emitError("runs on @")
+           << program.getMesh() << ", which is no mesh";
+  auto count = static_cast<int64_t>(program.getMicroBatches());
+  if (count < 1 || count > kMaxMicroBatches)
+    return program.emitError("runs ")
+           << count << " micro-batches, not 1 to " << kMaxMicroBatches;
   int64_t coordinate = number % mesh.axisSize(kStageAxis);
   SmallVector<int64_t> devices;
   for (int64_t device = 0; device < mesh.numDevices(); ++device)
@@ -68,7 +79,7 @@ LogicalResult ProgramMachine::addStage(ProgramOp program) {
   return success();
 }
 
-LogicalResult ProgramMachine::verifyStages(ModuleOp module) const {
+LogicalResult ProgramMachine::verifyStages() const {
   for (const StageState &stage : stages) {
     if (stage.numMicroBatches() != stages.front().numMicroBatches())
       return stage.getProgram().emitError("runs ")
@@ -312,7 +323,7 @@ fleet::createProgramMachine(ModuleOp module) {
   for (ProgramOp program : module.getOps<ProgramOp>())
     if (failed(machine->addStage(program)))
       return failure();
-  if (failed(machine->verifyStages(module)))
+  if (failed(machine->verifyStages()))
     return failure();
   return std::unique_ptr<StepMachine>(std::move(machine));
 }

@@ -70,5 +70,7 @@ FailureOr<std::unique_ptr<StepMachine>> StepMachine::create(ModuleOp module,
   FailureOr<func::FuncOp> function = findEntry(module, entry);
   if (failed(function))
     return failure();
+  if (function->isDeclaration())
+    return function->emitError("has no body");
   return createFunctionMachine(*function, isLocal(module, *function));
 }

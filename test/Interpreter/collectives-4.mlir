@@ -4,6 +4,7 @@
 // RUN: not fleet-interp %s --function no_piece 2>&1 | FileCheck %s --check-prefix=PIECE
 // RUN: not fleet-interp %s --function no_axis 2>&1 | FileCheck %s --check-prefix=AXIS
 // RUN: not fleet-interp %s --function wrong_shape 2>&1 | FileCheck %s --check-prefix=SHAPE
+// RUN: not fleet-interp %s --function no_dim 2>&1 | FileCheck %s --check-prefix=DIM
 // RUN: not fleet-interp %s --function replicas 2>&1 | FileCheck %s --check-prefix=REPLICA
 
 module attributes {fleet.level = 4 : i32} {
@@ -52,6 +53,13 @@ module attributes {fleet.level = 4 : i32} {
     %x = fleet.constant dense<1.0> : tensor<2xf64> : tensor<2xf32>
     %y = fleet.all_gather %x dim = 0 axes = {mp} : tensor<2xf32> -> tensor<6xf32>
     return %y : tensor<6xf32>
+  }
+
+  // DIM: error: names dimension 1 of a tensor of rank 1
+  func.func @no_dim() -> tensor<2xf32> {
+    %x = fleet.constant dense<1.0> : tensor<2xf64> : tensor<2xf32>
+    %y = fleet.all_to_all %x split = 0 concat = 1 axes = {mp} : tensor<2xf32> -> tensor<2xf32>
+    return %y : tensor<2xf32>
   }
 
   // REPLICA: error: result '0' differs between replicas: element 0 is 0 on device 0 and 1 on device 1

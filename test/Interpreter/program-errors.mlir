@@ -3,6 +3,12 @@
 // RUN: not fleet-interp %t/unwritten.mlir 2>&1 | FileCheck %s --check-prefix=UNWRITTEN
 // RUN: not fleet-interp %t/no_zero.mlir 2>&1 | FileCheck %s --check-prefix=NO-ZERO
 // RUN: not fleet-interp %t/cycle.mlir 2>&1 | FileCheck %s --check-prefix=CYCLE
+// RUN: not fleet-interp %t/count.mlir 2>&1 | FileCheck %s --check-prefix=COUNT
+// RUN: not fleet-interp %t/axis.mlir 2>&1 | FileCheck %s --check-prefix=AXIS
+// RUN: not fleet-interp %t/mesh.mlir 2>&1 | FileCheck %s --check-prefix=MESH
+// RUN: not fleet-interp %t/devices.mlir 2>&1 | FileCheck %s --check-prefix=DEVICES
+// RUN: not fleet-interp %t/once.mlir 2>&1 | FileCheck %s --check-prefix=ONCE
+// RUN: not fleet-interp %t/body.mlir 2>&1 | FileCheck %s --check-prefix=BODY
 // RUN: not fleet-interp %t/no_source.mlir 2>&1 | FileCheck %s --check-prefix=SOURCE
 // RUN: not fleet-interp %t/foreign.mlir 2>&1 | FileCheck %s --check-prefix=FOREIGN
 // RUN: %python %S/Inputs/safetensors_text.py make %t.w w:F32:=1
@@ -56,6 +62,44 @@ fleet.program @stage1 on @mesh stage = 1 micro_batches = 1 {
     fleet.return %a : tensor<f32>
   }
 }
+
+//--- count.mlir
+// COUNT: error: runs 0 micro-batches, not 1 to 65536
+fleet.mesh @mesh ["dp" = 1]
+fleet.program @stage0 on @mesh stage = 0 micro_batches = 0 {
+}
+
+//--- axis.mlir
+// AXIS: error: input 'x' the mesh has no axis 'mp'
+fleet.mesh @mesh ["dp" = 1]
+fleet.program @stage0 on @mesh stage = 0 micro_batches = 1 {
+  fleet.slot input @x : tensor<2xf32> {fleet.input = "x", fleet.sharding = #fleet.sharding<@mesh, [{mp}]>}
+}
+
+//--- mesh.mlir
+// MESH: error: runs on @other, which is no mesh
+fleet.mesh @mesh ["dp" = 1]
+fleet.program @stage0 on @other stage = 0 micro_batches = 1 {
+}
+
+//--- devices.mlir
+// DEVICES: error: has too many devices to simulate, at most 4096
+fleet.mesh @mesh ["dp" = 1000000000000, "mp" = 1000000000000]
+fleet.program @stage0 on @mesh stage = 0 micro_batches = 1 {
+}
+
+//--- once.mlir
+// ONCE: error: runs once and cannot see all micro-batches of @a
+fleet.mesh @mesh ["dp" = 1]
+fleet.program @stage0 on @mesh stage = 0 micro_batches = 2 {
+  fleet.slot activation @a : tensor<2xf32> per_micro_batch
+  fleet.task @r reduce reads(%a = @a : tensor<2xf32>) writes() {
+  }
+}
+
+//--- body.mlir
+// BODY: error: has no body
+func.func private @step(%x: tensor<2xf32> {fleet.input = "x"})
 
 //--- no_source.mlir
 // SOURCE: error: comes from stage 1, which has no slot of this name

@@ -25,7 +25,8 @@ struct DeviceSet {
 llvm::LogicalResult verifySharding(ShardingAttr sharding, int64_t rank,
                                    const DeviceMesh &mesh, EmitError emitError);
 
-/// Shape of the global tensor whose shards have the shape `local`. A null sharding is a replica everywhere; others are verified.
+/// Shape of the global tensor whose shards have the shape `local`. A null sharding is a replica everywhere; any other
+/// was verified.
 Dims globalShape(llvm::ArrayRef<int64_t> local, ShardingAttr sharding,
                  const DeviceMesh &mesh);
 
