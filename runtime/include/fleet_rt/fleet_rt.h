@@ -39,7 +39,7 @@ typedef int32_t (*fleet_rt_task_fn)(fleet_rt_context *context, uint8_t *arena,
 
 /* Collectives over the ranks of communicator number `comm` of the program. All its ranks call them in the same order with
    the same sizes. Counts are elements. Sums are taken in the order of ranks: results are equal, bit for bit, on all ranks
-   and on all transports. Data may lie in the arena (read in place by peers) or elsewhere. */
+   and on all transports. Data lies in the arena, where peers read it in place. */
 
 /* data[i] = combination of data[i] of all ranks, in place. */
 int32_t fleet_rt_all_reduce(fleet_rt_context *context, int32_t comm,
