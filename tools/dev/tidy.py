@@ -103,7 +103,7 @@ def main():
     stale = [(entry, key) for entry, key in keyed if not (cache / key).exists()]
     deadline = time.monotonic() + 60 * options.minutes
     # Fixes are applied one file at a time: two processes would both edit a shared header.
-    workers = 1 if options.fix else os.cpu_count()
+    workers = 1 if options.fix else len(os.sched_getaffinity(0))
     failed = left = 0
     with concurrent.futures.ThreadPoolExecutor(workers) as pool:
         jobs = [(pool.submit(check, entry, options, deadline), key) for entry, key in stale]
