@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_IMPORT_ATTRIBUTES_H
-#define FLEET_IMPORT_ATTRIBUTES_H
+#ifndef FLEET_LIB_IMPORT_ATTRIBUTES_H
+#define FLEET_LIB_IMPORT_ATTRIBUTES_H
 
 #include "onnx.pb.h"
 #include "llvm/ADT/StringRef.h"
@@ -50,4 +50,4 @@ private:
 
 } // namespace fleet
 
-#endif // FLEET_IMPORT_ATTRIBUTES_H
+#endif // FLEET_LIB_IMPORT_ATTRIBUTES_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_IMPORT_CONSTTENSOR_H
-#define FLEET_IMPORT_CONSTTENSOR_H
+#ifndef FLEET_LIB_IMPORT_CONSTTENSOR_H
+#define FLEET_LIB_IMPORT_CONSTTENSOR_H
 
 #include "fleet/Support/StoredTensor.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -56,4 +56,4 @@ void forEachIndex(
 
 } // namespace fleet
 
-#endif // FLEET_IMPORT_CONSTTENSOR_H
+#endif // FLEET_LIB_IMPORT_CONSTTENSOR_H

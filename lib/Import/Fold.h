@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_IMPORT_FOLD_H
-#define FLEET_IMPORT_FOLD_H
+#ifndef FLEET_LIB_IMPORT_FOLD_H
+#define FLEET_LIB_IMPORT_FOLD_H
 
 #include "Attributes.h"
 #include "ConstTensor.h"
@@ -65,4 +65,4 @@ std::optional<std::vector<int64_t>> axesOf(const FoldInput &input,
 
 } // namespace fleet
 
-#endif // FLEET_IMPORT_FOLD_H
+#endif // FLEET_LIB_IMPORT_FOLD_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_IMPORT_IMPORTER_H
-#define FLEET_IMPORT_IMPORTER_H
+#ifndef FLEET_LIB_IMPORT_IMPORTER_H
+#define FLEET_LIB_IMPORT_IMPORTER_H
 
 #include "Fold.h"
 #include "OnnxFile.h"
@@ -121,4 +121,4 @@ private:
 
 } // namespace fleet
 
-#endif // FLEET_IMPORT_IMPORTER_H
+#endif // FLEET_LIB_IMPORT_IMPORTER_H

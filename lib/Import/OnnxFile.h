@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_IMPORT_ONNXFILE_H
-#define FLEET_IMPORT_ONNXFILE_H
+#ifndef FLEET_LIB_IMPORT_ONNXFILE_H
+#define FLEET_LIB_IMPORT_ONNXFILE_H
 
 #include "fleet/Support/StoredTensor.h"
 #include "onnx.pb.h"
@@ -50,4 +50,4 @@ llvm::Expected<OnnxTensor> readTensor(const onnx::Tensor &tensor,
 
 } // namespace fleet
 
-#endif // FLEET_IMPORT_ONNXFILE_H
+#endif // FLEET_LIB_IMPORT_ONNXFILE_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_STRATEGY_JSONREADER_H
-#define FLEET_STRATEGY_JSONREADER_H
+#ifndef FLEET_LIB_STRATEGY_JSONREADER_H
+#define FLEET_LIB_STRATEGY_JSONREADER_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -73,4 +73,4 @@ private:
 
 } // namespace fleet
 
-#endif // FLEET_STRATEGY_JSONREADER_H
+#endif // FLEET_LIB_STRATEGY_JSONREADER_H

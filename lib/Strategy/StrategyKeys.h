@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_STRATEGY_STRATEGYKEYS_H
-#define FLEET_STRATEGY_STRATEGYKEYS_H
+#ifndef FLEET_LIB_STRATEGY_STRATEGYKEYS_H
+#define FLEET_LIB_STRATEGY_STRATEGYKEYS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -36,4 +36,4 @@ llvm::ArrayRef<StrategyKey> strategyKeys();
 
 } // namespace fleet
 
-#endif // FLEET_STRATEGY_STRATEGYKEYS_H
+#endif // FLEET_LIB_STRATEGY_STRATEGYKEYS_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_STRATEGY_STRATEGYREADER_H
-#define FLEET_STRATEGY_STRATEGYREADER_H
+#ifndef FLEET_LIB_STRATEGY_STRATEGYREADER_H
+#define FLEET_LIB_STRATEGY_STRATEGYREADER_H
 
 #include "JsonReader.h"
 #include "fleet/Strategy/Job.h"
@@ -19,4 +19,4 @@ llvm::Expected<Strategy> readStrategy(const Json &json,
 
 } // namespace fleet
 
-#endif // FLEET_STRATEGY_STRATEGYREADER_H
+#endif // FLEET_LIB_STRATEGY_STRATEGYREADER_H

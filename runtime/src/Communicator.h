@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_RT_COMMUNICATOR_H
-#define FLEET_RT_COMMUNICATOR_H
+#ifndef FLEET_RUNTIME_SRC_COMMUNICATOR_H
+#define FLEET_RUNTIME_SRC_COMMUNICATOR_H
 
 #include "Store.h"
 
@@ -70,4 +70,4 @@ void combine(int32_t kind, int32_t dtype, void *out,
 
 } // namespace fleet_rt
 
-#endif // FLEET_RT_COMMUNICATOR_H
+#endif // FLEET_RUNTIME_SRC_COMMUNICATOR_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_RT_EXECUTOR_H
-#define FLEET_RT_EXECUTOR_H
+#ifndef FLEET_RUNTIME_SRC_EXECUTOR_H
+#define FLEET_RUNTIME_SRC_EXECUTOR_H
 
 #include "Communicator.h"
 #include "Inputs.h"
@@ -67,4 +67,4 @@ private:
 
 } // namespace fleet_rt
 
-#endif // FLEET_RT_EXECUTOR_H
+#endif // FLEET_RUNTIME_SRC_EXECUTOR_H

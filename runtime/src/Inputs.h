@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_RT_INPUTS_H
-#define FLEET_RT_INPUTS_H
+#ifndef FLEET_RUNTIME_SRC_INPUTS_H
+#define FLEET_RUNTIME_SRC_INPUTS_H
 
 #include "Program.h"
 
@@ -47,4 +47,4 @@ uint64_t shuffled(uint64_t index, uint64_t size, uint64_t seed, uint64_t epoch);
 
 } // namespace fleet_rt
 
-#endif // FLEET_RT_INPUTS_H
+#endif // FLEET_RUNTIME_SRC_INPUTS_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_RT_LAUNCHER_H
-#define FLEET_RT_LAUNCHER_H
+#ifndef FLEET_RUNTIME_SRC_LAUNCHER_H
+#define FLEET_RUNTIME_SRC_LAUNCHER_H
 
 #include <string>
 #include <vector>
@@ -19,4 +19,4 @@ int launch(const std::string &bundle, const std::vector<std::string> &arguments)
 
 } // namespace fleet_rt
 
-#endif // FLEET_RT_LAUNCHER_H
+#endif // FLEET_RUNTIME_SRC_LAUNCHER_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_RT_PROGRAM_H
-#define FLEET_RT_PROGRAM_H
+#ifndef FLEET_RUNTIME_SRC_PROGRAM_H
+#define FLEET_RUNTIME_SRC_PROGRAM_H
 
 #include <cstdint>
 #include <optional>
@@ -106,4 +106,4 @@ int64_t elementBytes(int32_t dtype);
 
 } // namespace fleet_rt
 
-#endif // FLEET_RT_PROGRAM_H
+#endif // FLEET_RUNTIME_SRC_PROGRAM_H

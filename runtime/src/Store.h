@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_RT_STORE_H
-#define FLEET_RT_STORE_H
+#ifndef FLEET_RUNTIME_SRC_STORE_H
+#define FLEET_RUNTIME_SRC_STORE_H
 
 #include <chrono>
 #include <map>
@@ -55,4 +55,4 @@ private:
 
 } // namespace fleet_rt
 
-#endif // FLEET_RT_STORE_H
+#endif // FLEET_RUNTIME_SRC_STORE_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_RT_TENSORFILE_H
-#define FLEET_RT_TENSORFILE_H
+#ifndef FLEET_RUNTIME_SRC_TENSORFILE_H
+#define FLEET_RUNTIME_SRC_TENSORFILE_H
 
 #include <cstdint>
 #include <map>
@@ -54,4 +54,4 @@ void convert(const std::string &dtype, const uint8_t *from, int32_t to,
 
 } // namespace fleet_rt
 
-#endif // FLEET_RT_TENSORFILE_H
+#endif // FLEET_RUNTIME_SRC_TENSORFILE_H

@@ -1,7 +1,8 @@
 """Checks of ./lint that need no compiler: what must not stand in a file, and how large files and functions may be.
 
 Functions are found by their layout: after clang-format, a free function starts in column 0 and ends with a brace in
-column 0. Members defined in a class are left to clang-tidy's readability-function-size.
+column 0. Members defined in a class are left to clang-tidy's readability-function-size. With --fix, include guards are
+rewritten; nothing else here can be mended without thought.
 """
 
 import ast
@@ -97,13 +98,25 @@ def guard_of(name):
     return re.sub(r"\W", "_", path).upper()
 
 
+def guard_in(lines):
+    """The guard that a header has: the name of the first #ifndef, when the next line defines it."""
+    for line, following in zip(lines, lines[1:], strict=False):
+        if line.startswith("#ifndef "):
+            name = line.split()[1]
+            return name if following.split() == ["#define", name] else None
+    return None
+
+
 def check_guard(name, lines):
-    if not name.endswith(".h"):
-        return
-    guard = guard_of(name)
-    defines = [line.split()[1] for line in lines if line.startswith("#define ") and line.split()[1].endswith("_H")]
-    if guard not in defines or f"#ifndef {guard}" not in lines:
-        yield f"{name}: include guard {defines[0] if defines else 'missing'}; the path asks for {guard}"
+    if name.endswith(".h") and guard_in(lines) != guard_of(name):
+        yield f"{name}: include guard {guard_in(lines) or 'missing'}; the path asks for {guard_of(name)}"
+
+
+def fix_guard(name, lines):
+    present = name.endswith(".h") and guard_in(lines)
+    if present and present != guard_of(name):
+        text = (ROOT / name).read_text()
+        (ROOT / name).write_text(re.sub(rf"\b{present}\b", guard_of(name), text))
 
 
 def check_using(name, lines):
@@ -127,10 +140,14 @@ CHECKS = (check_paths, check_length, check_functions, check_guard, check_using, 
 
 def main():
     findings = []
+    fix = sys.argv[1:] == ["--fix"]
     for name in tracked():
         text = text_of(name)
         if text is None or is_generated(name):
             continue
+        if fix:
+            fix_guard(name, text.splitlines())
+            text = text_of(name)
         lines = text.splitlines()
         findings.extend(finding for check in CHECKS for finding in check(name, lines))
     print("\n".join(findings), end="\n" if findings else "", file=sys.stderr)
