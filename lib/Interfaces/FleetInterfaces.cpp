@@ -52,6 +52,29 @@ int64_t countBytes(Operation *op) {
   return bytes;
 }
 
+bool worksByElement(Operation *op, unsigned operand, unsigned result) {
+  auto kernel = dyn_cast<KernelOpInterface>(op);
+  auto sharding = dyn_cast<ShardingRuleOpInterface>(op);
+  if (!kernel || !sharding)
+    return false;
+  KernelClass kind = kernel.getKernelClass();
+  if (kind != KernelClass::Elementwise && kind != KernelClass::Structured)
+    return false;
+  auto from = cast<RankedTensorType>(op->getOperand(operand).getType());
+  auto to = cast<RankedTensorType>(op->getResult(result).getType());
+  if (from.getShape() != to.getShape() || byteSize(from) != byteSize(to))
+    return false;
+  // A pass-through factor can be cut down to single elements and the operation stays the same.
+  ShardingRule rule = sharding.getShardingRule();
+  const TensorFactors &dims = rule.results[result];
+  return rule.operands[operand] == dims &&
+         llvm::all_of(dims, [&](const DimFactors &factors) {
+           return llvm::all_of(factors, [&](unsigned factor) {
+             return rule.factors[factor].kind == FactorKind::PassThrough;
+           });
+         });
+}
+
 } // namespace fleet
 
 #include "fleet/Interfaces/FleetInterfaces.cpp.inc"

@@ -57,6 +57,9 @@ int64_t countElements(mlir::Value value);
 int64_t byteSize(mlir::Type type);
 /// Bytes of all operands and results together.
 int64_t countBytes(mlir::Operation *op);
+/// Whether an element of a result depends on the same element of an operand and on no other element of it, and both
+/// have the same size: all their dimensions are the same pass-through factors.
+bool worksByElement(mlir::Operation *op, unsigned operand, unsigned result);
 
 } // namespace fleet
 

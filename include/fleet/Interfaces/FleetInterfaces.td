@@ -94,6 +94,24 @@ def KernelOpInterface : OpInterface<"KernelOpInterface"> {
       }],
       "::std::optional<::fleet::StridedLayout>", "getView", (ins "const ::fleet::StridedLayout &":$source),
       [{}], [{ return std::nullopt; }]>,
+    InterfaceMethod<"Collective: whether anything is sent, so that all members of a communicator must do it.",
+      "bool", "communicates", (ins), [{}],
+      [{ return $_op.getKernelClass() == ::fleet::KernelClass::Collective; }]>,
+    InterfaceMethod<[{
+        The operand in whose memory result `result` is computed: a reduction between ranks and an accumulating product work
+        in place. nullopt where the result has memory of its own.
+      }],
+      "::std::optional<unsigned>", "getTiedOperand", (ins "unsigned":$result), [{}], [{ return std::nullopt; }]>,
+    InterfaceMethod<[{
+        Whether result `result` may be written over operand `operand`, element by element, while the operation runs. The
+        default says so where the sharding rule shows that an element of the result needs that element alone.
+      }],
+      "bool", "mayOverwrite", (ins "unsigned":$operand, "unsigned":$result), [{}],
+      [{ return ::fleet::worksByElement($_op, operand, result); }]>,
+    InterfaceMethod<"Whether the operation reads operand `operand` in this layout; where not, it is copied first.",
+      "bool", "acceptsLayout", (ins "unsigned":$operand, "const ::fleet::StridedLayout &":$layout), [{}], [{
+        return $_op.getKernelClass() != ::fleet::KernelClass::Collective || layout.isContiguous();
+      }]>,
   ];
 }
 

@@ -273,4 +273,72 @@ def FuseCollectives : Pass<"fleet-fuse-collectives", "::mlir::ModuleOp"> {
   let dependentDialects = ["::fleet::FleetDialect"];
 }
 
+//===----------------------------------------------------------------------===//
+// Rank
+//===----------------------------------------------------------------------===//
+
+def Schedule : Pass<"fleet-schedule", "::mlir::ModuleOp"> {
+  let summary = "Decide what every stage does in which order";
+  let description = [{
+    Makes a `rank.program` of every stage program. `1F1B` runs min(n, S - 1 - k) forwards on stage k of S, then forwards and
+    backwards in turn; `F-then-B` (GPipe) runs all forwards first. A value is sent right after the task that makes it
+    and received right before the first task that reads it; the order is one that cannot deadlock when every send waits
+    for its receive. A buffer has a slot for each micro-batch that is in flight at once.
+
+    ```mlir
+    fleet.program @stage0 on @mesh stage = 0 micro_batches = 2 {                                       // before
+      fleet.slot activation @h : tensor<2x4xf32> per_micro_batch
+      fleet.task @forward forward …
+    rank.program @stage0 on @mesh stage = 0 micro_batches = 2 {                                        // after
+      rank.buffer @h : tensor<2x4xf32> kind = activation per_micro_batch slots = 2 slot_bytes = 64
+      rank.task @forward forward …
+      rank.actions {
+        rank.run @forward micro_batch = 0
+        rank.send @h micro_batch = 0 to_stage = 1
+        …
+    ```
+  }];
+  let options = [Option<"mode", "mode", "std::string", "\"1F1B\"", "1F1B or F-then-B">];
+  let dependentDialects = ["::fleet::FleetDialect", "::fleet::rank::RankDialect"];
+}
+
+def VerifySchedule : Pass<"fleet-verify-schedule", "::mlir::ModuleOp"> {
+  let summary = "Prove that the rank programs fit together";
+  let description = [{
+    Takes the programs of all stages and proves, or reports the first thing that is wrong:
+
+    - Every send has its receive: for each pair of stages the same buffers, of the same type, in the same order.
+    - Nothing deadlocks when every send waits for its receive. A cycle is reported with the action, the micro-batch and
+      the stage that each member waits for, and how many messages on their way would avoid it.
+    - Members of a communicator issue the same collectives in one order.
+    - Whatever is read was written before for the same micro-batch, and no other micro-batch has taken the slot.
+    - Every task runs once (for each micro-batch), updates after all backwards.
+
+    ```
+    error: deadlock: stage 0 sends @h for micro-batch 1 and waits for stage 1
+    note: stage 1 sends @dh for micro-batch 0 and waits for stage 0
+    ```
+  }];
+}
+
+def PlanMemory : Pass<"fleet-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "Give every value a place in one static arena";
+  let description = [{
+    Decides where results are computed: in the buffer that the task writes them to, over an operand that nobody needs any
+    more, or in a temporary. Reductions between ranks and accumulating products work in place, and the operands of one
+    reduction lie side by side. Views own no memory. Where a value cannot stay where it is, `rank.copy` copies it; numbers
+    never change. Then buffers whose lives do not meet share bytes, slot by slot over the whole list of actions. The peak
+    of live bytes, below which no arena can be, is recorded as `rank.lower_bound`.
+
+    ```mlir
+    rank.buffer @h : tensor<2x4xf32> kind = activation per_micro_batch slots = 2 slot_bytes = 64           // before
+    %0 = fleet.relu %x : tensor<2x4xf32>
+    rank.buffer @h : tensor<2x4xf32> kind = activation per_micro_batch at = 128 slots = 2 slot_bytes = 64  // after
+    %0 = fleet.relu %x {rank.buffers = [@h]} : tensor<2x4xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numCopies", "copies", "Copies that were needed">];
+  let dependentDialects = ["::fleet::rank::RankDialect"];
+}
+
 #endif // FLEET_TRANSFORMS_PASSES_TD

@@ -30,10 +30,24 @@ int64_t AllReduceOp::getFlops() {
   return flops;
 }
 
-LogicalResult
-AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                              Adaptor adaptor,
-                              SmallVectorImpl<Type> &inferred) {
+std::optional<unsigned> AllReduceOp::getTiedOperand(unsigned result) {
+  return result;
+}
+
+// A device cuts its own shard out of what it holds: nothing is sent, and any layout will do.
+bool ShardSliceOp::communicates() { return false; }
+bool ShardSliceOp::acceptsLayout(unsigned, const StridedLayout &) {
+  return true;
+}
+bool ShardOffsetOp::communicates() { return false; }
+bool ShardOffsetOp::acceptsLayout(unsigned, const StridedLayout &) {
+  return true;
+}
+
+LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location>,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &inferred) {
   llvm::append_range(inferred, adaptor.getOperands().getTypes());
   return success();
 }

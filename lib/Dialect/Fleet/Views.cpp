@@ -53,7 +53,8 @@ std::optional<StridedLayout> BroadcastOp::getView(const StridedLayout &source) {
 }
 
 /// Merges neighbouring dimensions that stand side by side in memory; dimensions of size 1 disappear.
-static void collapse(const StridedLayout &source, SmallVectorImpl<int64_t> &shape,
+static void collapse(const StridedLayout &source,
+                     SmallVectorImpl<int64_t> &shape,
                      SmallVectorImpl<int64_t> &strides) {
   for (auto [size, stride] : llvm::zip(source.shape, source.strides)) {
     if (size == 1)
@@ -93,4 +94,41 @@ std::optional<StridedLayout> ReshapeOp::getView(const StridedLayout &source) {
     view.strides.push_back(strides[group] * rest);
   }
   return view;
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts that the matrix library reads
+//===----------------------------------------------------------------------===//
+
+/// The stride of `dims` taken as one dimension, 1 when it has one element; nullopt when no single stride walks them.
+static std::optional<int64_t> strideOfGroup(const StridedLayout &layout,
+                                            ArrayRef<int64_t> dims) {
+  std::optional<int64_t> inner;
+  int64_t expected = 0;
+  for (int64_t d : llvm::reverse(dims)) {
+    if (layout.shape[d] == 1)
+      continue;
+    if (inner && layout.strides[d] != expected)
+      return std::nullopt;
+    if (!inner)
+      inner = layout.strides[d];
+    expected = layout.strides[d] * layout.shape[d];
+  }
+  return inner.value_or(1);
+}
+
+std::optional<unsigned> DotGeneralOp::getTiedOperand(unsigned) {
+  return getAccumulator() ? std::optional<unsigned>(2) : std::nullopt;
+}
+
+/// A matrix has a leading dimension, and side by side elements along the other one; batches may lie anywhere.
+bool DotGeneralOp::acceptsLayout(unsigned operand,
+                                 const StridedLayout &layout) {
+  if (operand == 2)
+    return layout.isContiguous();
+  auto free = strideOfGroup(layout, operand == 0 ? getLhsFree() : getRhsFree());
+  auto contract =
+      strideOfGroup(layout, operand == 0 ? getLhsContract() : getRhsContract());
+  return free && contract && *free > 0 && *contract > 0 &&
+         (*free == 1 || *contract == 1);
 }

@@ -49,6 +49,9 @@ def Fleet_CostFlops : DeclareOpInterfaceMethods<CostOpInterface, ["getFlops"]>;
 def Fleet_Kernel : DeclareOpInterfaceMethods<KernelOpInterface>;
 def Fleet_BodyKernel : DeclareOpInterfaceMethods<KernelOpInterface, ["buildBody"]>;
 def Fleet_ViewKernel : DeclareOpInterfaceMethods<KernelOpInterface, ["getView"]>;
+def Fleet_InPlaceKernel : DeclareOpInterfaceMethods<KernelOpInterface, ["getTiedOperand"]>;
+def Fleet_SilentKernel : DeclareOpInterfaceMethods<KernelOpInterface, ["communicates", "acceptsLayout"]>;
+def Fleet_ContractionKernel : DeclareOpInterfaceMethods<KernelOpInterface, ["getTiedOperand", "acceptsLayout"]>;
 def Fleet_StructuredKernel : DeclareOpInterfaceMethods<KernelOpInterface, ["decompose"]>;
 
 /// A pure tensor operation: rule and cost always, the rest as listed.

@@ -36,10 +36,10 @@ def Fleet_MeshOp : Fleet_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   }];
 }
 
-class Fleet_CollectiveOp<string mnemonic, list<Trait> traits = []> : Fleet_TensorOp<mnemonic, !listconcat(traits,
-    [Fleet_CostFlops, Fleet_Kernel])>;
+class Fleet_CollectiveOp<string mnemonic, list<Trait> traits = [], Trait kernel = Fleet_Kernel>
+    : Fleet_TensorOp<mnemonic, !listconcat(traits, [Fleet_CostFlops, kernel])>;
 
-def Fleet_AllReduceOp : Fleet_CollectiveOp<"all_reduce", [InferTypeOpAdaptor]> {
+def Fleet_AllReduceOp : Fleet_CollectiveOp<"all_reduce", [InferTypeOpAdaptor], Fleet_InPlaceKernel> {
   let summary = "Combines the values of all devices along axes; every device gets the result";
   let description = [{ Several operands are one collective: a bucket, laid side by side by the memory planner. Sums run in rank order. }];
   let arguments = (ins Variadic<Fleet_NumberTensor>:$operands, Fleet_AxisListAttr:$axes, Fleet_ReductionKindAttr:$kind);
@@ -72,14 +72,14 @@ def Fleet_AllToAllOp : Fleet_CollectiveOp<"all_to_all"> {
   }];
 }
 
-def Fleet_ShardSliceOp : Fleet_CollectiveOp<"shard_slice"> {
+def Fleet_ShardSliceOp : Fleet_CollectiveOp<"shard_slice", [], Fleet_SilentKernel> {
   let summary = "This device's shard of a dimension that it holds whole; nothing is sent";
   let arguments = (ins Fleet_Tensor:$operand, I64Attr:$dim, Fleet_AxisListAttr:$axes);
   let results = (outs Fleet_Tensor:$result);
   let assemblyFormat = "$operand `dim` `=` $dim `axes` `=` custom<Axes>($axes) attr-dict `:` type($operand) `->` type($result)";
 }
 
-def Fleet_ShardOffsetOp : Fleet_CollectiveOp<"shard_offset"> {
+def Fleet_ShardOffsetOp : Fleet_CollectiveOp<"shard_offset", [], Fleet_SilentKernel> {
   let summary = "First element of this device's shard of a dimension: floor(s * size / shards)";
   let arguments = (ins I64Attr:$size, Fleet_AxisListAttr:$axes);
   let results = (outs Fleet_ScalarInt:$result);

@@ -111,7 +111,7 @@ def Fleet_ReduceOp : Fleet_TensorOp<"reduce", [InferTypeOpAdaptor, Fleet_Shardin
 }
 
 def Fleet_DotGeneralOp : Fleet_TensorOp<"dot_general", [InferTypeOpAdaptor, Fleet_ShardingRule, Fleet_Derivative, Fleet_CostFlops,
-    Fleet_Kernel]> {
+    Fleet_ContractionKernel]> {
   let summary = "Contraction of two tensors";
   let description = [{
     Result dimensions: batch dimensions, free dimensions of lhs, free dimensions of rhs. With `accumulator` the result is
