@@ -17,21 +17,18 @@ struct CommandLine {
   fleet::JobArguments job;
   cl::OptionCategory category{"fleet-compile options"};
   cl::opt<std::string, true> model{cl::Positional, cl::desc("MODEL"),
-                                   cl::location(job.model),
-                                   cl::cat(category)};
+                                   cl::location(job.model), cl::cat(category)};
   cl::opt<std::string, true> file{"job", cl::desc("Job file (fleet.job/1)"),
-                                  cl::location(job.jobFile),
-                                  cl::cat(category)};
-  cl::opt<std::string, true> strategy{"strategy",
-                                      cl::desc("DistributedStrategy as JSON"),
-                                      cl::location(job.strategyFile),
-                                      cl::cat(category)};
+                                  cl::location(job.jobFile), cl::cat(category)};
+  cl::opt<std::string, true> strategy{
+      "strategy", cl::desc("DistributedStrategy as JSON"),
+      cl::location(job.strategyFile), cl::cat(category)};
   cl::opt<std::string, true> optimizer{
       "optimizer", cl::desc("For example adamw,lr=1e-3"),
       cl::location(job.optimizer), cl::cat(category)};
-  cl::opt<std::string, true> loss{
-      "loss", cl::desc("cross_entropy, mse or inside"), cl::location(job.loss),
-      cl::cat(category)};
+  cl::opt<std::string, true> loss{"loss",
+                                  cl::desc("cross_entropy, mse or inside"),
+                                  cl::location(job.loss), cl::cat(category)};
   cl::opt<std::string, true> devices{"devices", cl::desc("cpu:N"),
                                      cl::location(job.devices),
                                      cl::cat(category)};
@@ -44,8 +41,9 @@ struct CommandLine {
   cl::opt<std::string> dumpLevels{
       "dump-levels", cl::desc("Folder for the text of every level"),
       cl::cat(category)};
-  cl::opt<std::string> output{"o", cl::desc("File to write, default standard output"),
-                              cl::init("-"), cl::cat(category)};
+  cl::opt<std::string> output{
+      "o", cl::desc("File to write, default standard output"), cl::init("-"),
+      cl::cat(category)};
 };
 } // namespace
 
@@ -62,7 +60,8 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "fleet compiler\n");
   auto level = fleet::parseLevel(line.emit);
   if (!level)
-    return fail("--emit '" + line.emit + "' is not one of model, step, plan, local");
+    return fail("--emit '" + line.emit +
+                "' is not one of model, step, plan, local");
   auto job = fleet::readJob(line.job);
   if (!job)
     return fail(llvm::toString(job.takeError()));

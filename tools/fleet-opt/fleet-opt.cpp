@@ -14,7 +14,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<fleet::FleetDialect, fleet::rank::RankDialect, mlir::func::FuncDialect>();
+  registry.insert<fleet::FleetDialect, fleet::rank::RankDialect,
+                  mlir::func::FuncDialect>();
   mlir::registerTransformsPasses();
   fleet::registerFleetPasses();
   return mlir::asMainReturnCode(

@@ -12,8 +12,10 @@
 
 static const char *const kUsage =
     "usage: fleet-run BUNDLE --data FILE --steps N [options]\n"
-    "  --data FILE         step-major safetensors, or a token file (.u8, .u16, .i32)\n"
-    "  --token-type TYPE   uint8, uint16 or int32 for a token file of another name\n"
+    "  --data FILE         step-major safetensors, or a token file (.u8, .u16, "
+    ".i32)\n"
+    "  --token-type TYPE   uint8, uint16 or int32 for a token file of another "
+    "name\n"
     "  --seed N            seed of the shuffle of a token file\n"
     "  --steps N           optimizer steps\n"
     "  --log FILE          metrics, one line of JSON a step\n"
