@@ -199,9 +199,10 @@ bool Propagation::extend(Value value, const TensorFactors &factors,
     if (list.size() <= own.size() || !isPrefix(own, list) ||
         shape[d] % MeshPieces::product(list) != 0)
       continue;
-    bool free = llvm::none_of(list.drop_front(own.size()), [&](const AxisPiece &p) {
-      return entry.sharding.shards(p);
-    });
+    bool free =
+        llvm::none_of(list.drop_front(own.size()), [&](const AxisPiece &p) {
+          return entry.sharding.shards(p);
+        });
     if (!free)
       continue;
     own.assign(list.begin(), list.end());

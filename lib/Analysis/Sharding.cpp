@@ -64,8 +64,7 @@ void projectToFactors(const PieceList &pieces, const DimFactors &factors,
   }
 }
 
-TensorSharding fromFactors(const TensorFactors &factors,
-                           ArrayRef<Factor> sizes,
+TensorSharding fromFactors(const TensorFactors &factors, ArrayRef<Factor> sizes,
                            const FactorPieces &pieces) {
   TensorSharding sharding(factors.size());
   for (auto [dim, list] : llvm::zip(sharding.dims, factors))

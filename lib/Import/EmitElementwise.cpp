@@ -17,13 +17,13 @@ static EmitResult one(Value value) {
   return results;
 }
 
-template <typename Op>
-static EmitResult emitUnary(EmitInput &in) {
+template <typename Op> static EmitResult emitUnary(EmitInput &in) {
   return one(Op::create(in.importer.b, in.importer.loc, in.value(0)));
 }
 
 /// Broadcasts the inputs against one another; an error when they do not fit.
-static llvm::Expected<SmallVector<Value>> align(EmitInput &in, size_t begin = 0) {
+static llvm::Expected<SmallVector<Value>> align(EmitInput &in,
+                                                size_t begin = 0) {
   SmallVector<Value> values;
   std::optional<ConstShape> shape = ConstShape();
   for (size_t i = 0; i < in.inputs.size(); ++i) {
@@ -37,14 +37,14 @@ static llvm::Expected<SmallVector<Value>> align(EmitInput &in, size_t begin = 0)
   for (Value &value : values)
     value = in.importer.broadcast(value, *shape);
   for (Value value : ArrayRef(values).drop_front(begin))
-    if (typeOf(value).getElementType() != typeOf(values[begin]).getElementType())
+    if (typeOf(value).getElementType() !=
+        typeOf(values[begin]).getElementType())
       return nodeError(in.node, "has inputs of different element types");
   return values;
 }
 
 /// Combines all inputs from left to right.
-template <typename Op>
-static EmitResult emitNary(EmitInput &in) {
+template <typename Op> static EmitResult emitNary(EmitInput &in) {
   auto values = align(in);
   if (!values)
     return values.takeError();
@@ -54,8 +54,7 @@ static EmitResult emitNary(EmitInput &in) {
   return one(result);
 }
 
-template <Predicate predicate>
-static EmitResult emitCompare(EmitInput &in) {
+template <Predicate predicate> static EmitResult emitCompare(EmitInput &in) {
   auto values = align(in);
   if (!values)
     return values.takeError();
@@ -112,12 +111,11 @@ static EmitResult emitDropout(EmitInput &in) {
   if (in.opset >= 12) {
     if (in.has(1) && !in.constant(1))
       return nodeError(in.node, "has a ratio that is not constant");
-    if (const ConstTensor *given = in.constant(1);
-        given && given->size() == 1)
+    if (const ConstTensor *given = in.constant(1); given && given->size() == 1)
       ratio = given->values[0];
     const ConstTensor *training = in.constant(2);
-    if (!in.has(2) || (training && training->size() == 1 &&
-                       training->values[0] == 0))
+    if (!in.has(2) ||
+        (training && training->size() == 1 && training->values[0] == 0))
       ratio = 0;
   }
   if (ratio != 0)

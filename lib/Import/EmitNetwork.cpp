@@ -38,10 +38,9 @@ static EmitResult emitGemm(EmitInput &in) {
       typeOf(a).getDimSize(aDim) != typeOf(b).getDimSize(bDim) ||
       !isFloatTensor(a) || !isFloatTensor(b))
     return nodeError(in.node, "has operands that do not fit");
-  Value product =
-      DotGeneralOp::create(in.importer.b, in.importer.loc, a, b,
-                           ArrayRef<int64_t>{}, ArrayRef<int64_t>{}, {aDim},
-                           {bDim});
+  Value product = DotGeneralOp::create(in.importer.b, in.importer.loc, a, b,
+                                       ArrayRef<int64_t>{}, ArrayRef<int64_t>{},
+                                       {aDim}, {bDim});
   product = scaled(in, product, in.attributes.number("alpha", 1));
   if (!in.has(2))
     return one(product);
@@ -112,9 +111,9 @@ static EmitResult emitLayerNormalization(EmitInput &in) {
   auto expected = typeOf(x).clone(typeOf(x).getShape().take_back());
   if (scale.getType() != expected || shift.getType() != expected)
     return nodeError(in.node, "has a scale or shift of another shape");
-  auto norm = LayerNormOp::create(
-      in.importer.b, in.importer.loc, x, scale, shift,
-      APFloat(in.attributes.number("epsilon", 1e-5)));
+  auto norm =
+      LayerNormOp::create(in.importer.b, in.importer.loc, x, scale, shift,
+                          APFloat(in.attributes.number("epsilon", 1e-5)));
   return one(norm.getResult());
 }
 

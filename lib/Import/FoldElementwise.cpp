@@ -80,8 +80,7 @@ FLEET_FOLD_BINARY(Sub, std::nullopt, x - y)
 FLEET_FOLD_BINARY(Mul, std::nullopt, x *y)
 FLEET_FOLD_BINARY(Div, std::nullopt,
                   integers ? (y == 0 ? 0 : std::trunc(x / y)) : x / y)
-FLEET_FOLD_BINARY(Mod, std::nullopt,
-                  y == 0 ? 0 : x - std::floor(x / y) * y)
+FLEET_FOLD_BINARY(Mod, std::nullopt, y == 0 ? 0 : x - std::floor(x / y) * y)
 FLEET_FOLD_BINARY(Pow, std::nullopt, std::pow(x, y))
 FLEET_FOLD_BINARY(Max, std::nullopt, std::fmax(x, y))
 FLEET_FOLD_BINARY(Min, std::nullopt, std::fmin(x, y))

@@ -103,8 +103,8 @@ private:
   void warnMergedInitializers();
   llvm::Expected<const Imported *> lookup(const onnx::Node &node,
                                           const std::string &name);
-  llvm::Expected<const Imported *> importInitializer(const std::string &name,
-                                                     const StoredTensor &tensor);
+  llvm::Expected<const Imported *>
+  importInitializer(const std::string &name, const StoredTensor &tensor);
   llvm::Error importNode(const onnx::Node &node);
   llvm::Expected<std::vector<Imported>> evaluate(const onnx::Node &node);
   llvm::Error define(const onnx::Node &node, std::vector<Imported> results);

@@ -9,10 +9,8 @@
 #include "llvm/ADT/Twine.h"
 
 #include <cstring>
-#include <google/protobuf/io/coded_stream.h>
 
 using namespace llvm;
-using google::protobuf::io::CodedInputStream;
 
 namespace fleet {
 namespace {
@@ -177,7 +175,8 @@ Expected<OnnxTensor> readTensor(const onnx::Tensor &tensor,
         tensor.raw_data().begin(), tensor.raw_data().end());
     raw = *result.owned;
   } else if (raw.empty()) {
-    result.owned = std::make_unique<std::vector<char>>(packTyped(tensor, *type));
+    result.owned =
+        std::make_unique<std::vector<char>>(packTyped(tensor, *type));
     raw = *result.owned;
   }
   result.tensor.bytes = raw;
@@ -201,7 +200,8 @@ Error OnnxFile::addInitializer(ArrayRef<char> bytes) {
       rest.append(field.record.begin(), field.record.end());
   }
   onnx::Tensor tensor;
-  if (fields.isBroken() || !parse(tensor, ArrayRef<char>(rest.data(), rest.size())))
+  if (fields.isBroken() ||
+      !parse(tensor, ArrayRef<char>(rest.data(), rest.size())))
     return failure("an initialiser is broken");
   Expected<OnnxTensor> read = readTensor(tensor, raw);
   if (!read)
@@ -222,7 +222,8 @@ Error OnnxFile::parseGraph(ArrayRef<char> bytes) {
       rest.append(field.record.begin(), field.record.end());
     }
   }
-  if (fields.isBroken() || !parse(graph, ArrayRef<char>(rest.data(), rest.size())))
+  if (fields.isBroken() ||
+      !parse(graph, ArrayRef<char>(rest.data(), rest.size())))
     return failure("the graph is broken");
   return Error::success();
 }

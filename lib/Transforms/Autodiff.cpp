@@ -94,9 +94,8 @@ LogicalResult Differentiator::countLabels() {
         llvm::append_range(pending, made->getOperands());
     }
     SmallVector<Operation *> ops(path.begin(), path.end());
-    llvm::sort(ops, [](Operation *a, Operation *b) {
-      return a->isBeforeInBlock(b);
-    });
+    llvm::sort(
+        ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
     PhaseStamp prologue(Phase::Prologue);
     OpBuilder b(func.getContext(), &prologue);
     b.setInsertionPointToStart(&func.getBody().front());
@@ -122,8 +121,8 @@ Value Differentiator::total(Value value) {
     return {};
   if (it->second.size() == 1)
     return it->second.front();
-  Value sum = SumOp::create(builder, value.getLoc(), value.getType(),
-                            it->second);
+  Value sum =
+      SumOp::create(builder, value.getLoc(), value.getType(), it->second);
   it->second = {sum};
   return sum;
 }

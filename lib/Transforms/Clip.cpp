@@ -24,10 +24,11 @@ static Value sumOfSquares(OpBuilder &b, Location loc, Value x) {
 static Value clipFactor(OpBuilder &b, Location loc, Value norm, double limit,
                         double epsilon) {
   auto type = typeOf(norm);
-  auto c = [&](double value) { return ConstantOp::create(b, loc, type, value); };
+  auto c = [&](double value) {
+    return ConstantOp::create(b, loc, type, value);
+  };
   Value divisor = AddOp::create(b, loc, norm, c(epsilon));
-  return MinOp::create(b, loc, c(1),
-                       DivOp::create(b, loc, c(limit), divisor));
+  return MinOp::create(b, loc, c(1), DivOp::create(b, loc, c(limit), divisor));
 }
 
 namespace {
@@ -59,9 +60,9 @@ struct Clip : impl::ClipBase<Clip> {
       Value factor = clipFactor(b, loc, norm, globalNorm, epsilon);
       for (StepResult &result : results)
         if (!nameOf(result, attr::kGradient).empty())
-          result.value = MulOp::create(
-              b, loc, result.value,
-              buildSplat(b, loc, factor, typeOf(result.value)));
+          result.value =
+              MulOp::create(b, loc, result.value,
+                            buildSplat(b, loc, factor, typeOf(result.value)));
     }
     results.push_back(namedResult(norm, attr::kOutput, "grad_norm"));
     setResults(func, results);

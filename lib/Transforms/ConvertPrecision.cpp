@@ -28,12 +28,11 @@ struct ConvertPrecision : impl::ConvertPrecisionBase<ConvertPrecision> {
     Type element = to == "f64" ? Type(Float64Type::get(&getContext()))
                                : Type(Float32Type::get(&getContext()));
     AttrTypeReplacer replacer;
-    replacer.addReplacement(
-        [&](RankedTensorType type) -> std::optional<Type> {
-          if (!isa<FloatType>(type.getElementType()))
-            return std::nullopt;
-          return type.clone(element);
-        });
+    replacer.addReplacement([&](RankedTensorType type) -> std::optional<Type> {
+      if (!isa<FloatType>(type.getElementType()))
+        return std::nullopt;
+      return type.clone(element);
+    });
     // Data of constants stays as it is: the walk does not enter element attributes.
     replacer.addReplacement([](ElementsAttr value) {
       return std::pair(Attribute(value), WalkResult::skip());

@@ -88,9 +88,8 @@ unsigned Fuser::fuse(Bucket &bucket) {
     locations.push_back(member.getLoc());
   }
   OpBuilder b(last);
-  auto fused =
-      AllReduceOp::create(b, FusedLoc::get(b.getContext(), locations), operands,
-                          last.getAxes(), last.getKind());
+  auto fused = AllReduceOp::create(b, FusedLoc::get(b.getContext(), locations),
+                                   operands, last.getAxes(), last.getKind());
   fused->setDiscardableAttrs(last->getDiscardableAttrDictionary());
   ValueRange results = fused.getResults();
   for (AllReduceOp member : bucket.members) {

@@ -107,15 +107,15 @@ SmallVector<Value> Optimizer::update(OpBuilder &b, func::FuncOp func,
   if (name == "sgd")
     return {SgdOp::create(b, loc, p, g, lr, number(weightDecay))};
   if (name == "momentum")
-    return SmallVector<Value>(
-        MomentumOp::create(b, loc, p, g, state(0), lr, number(momentum),
-                           number(weightDecay), nesterov)
-            ->getResults());
-  return SmallVector<Value>(
-      AdamOp::create(b, loc, p, g, state(0), state(1), lr, t, number(beta1),
-                     number(beta2), number(epsilon), number(weightDecay),
-                     /*decoupled=*/name == "adamw")
-          ->getResults());
+    return SmallVector<Value>(MomentumOp::create(b, loc, p, g, state(0), lr,
+                                                 number(momentum),
+                                                 number(weightDecay), nesterov)
+                                  ->getResults());
+  return SmallVector<Value>(AdamOp::create(b, loc, p, g, state(0), state(1), lr,
+                                           t, number(beta1), number(beta2),
+                                           number(epsilon), number(weightDecay),
+                                           /*decoupled=*/name == "adamw")
+                                ->getResults());
 }
 
 void Optimizer::runOnOperation() {

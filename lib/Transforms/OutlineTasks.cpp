@@ -94,9 +94,7 @@ private:
   Value written(int64_t stage, const Task &task, OpBuilder &b, IRMapping &map,
                 Value key);
 
-  bool accumulates() {
-    return plan.accumulate.getMicroBatches() > 1;
-  }
+  bool accumulates() { return plan.accumulate.getMicroBatches() > 1; }
   Task &taskOf(int64_t stage, bool backward) {
     return backward ? stages[stage].backward : stages[stage].forward;
   }
@@ -329,11 +327,11 @@ void Outliner::needResults() {
             used.insert(identity(argument.getArgNumber(), attr::kParam));
     for (OpOperand &result : terminator->getOpOperands()) {
       unsigned number = result.getOperandNumber();
-      if (auto updated = func.getResultAttrOfType<IntegerAttr>(number,
-                                                               attr::kUpdates)) {
+      if (auto updated =
+              func.getResultAttrOfType<IntegerAttr>(number, attr::kUpdates)) {
         auto argument = static_cast<unsigned>(updated.getInt());
-        StringRef kind = func.getArgAttr(argument, attr::kParam) ? attr::kParam
-                                                                 : attr::kOf;
+        StringRef kind =
+            func.getArgAttr(argument, attr::kParam) ? attr::kParam : attr::kOf;
         if (!used.contains(identity(argument, kind)))
           continue;
         BlockArgument target = func.getArgument(argument);
@@ -415,7 +413,8 @@ Slot Outliner::describeArgument(BlockArgument argument) {
   };
   Slot slot;
   slot.type = typeOf(argument);
-  for (NamedAttribute attribute : cast<FunctionOpInterface>(func.getOperation()).getArgAttrs(number))
+  for (NamedAttribute attribute :
+       cast<FunctionOpInterface>(func.getOperation()).getArgAttrs(number))
     slot.attributes.push_back(attribute);
   if (func.getArgAttr(number, attr::kInput)) {
     slot.kind = SlotKind::Input;

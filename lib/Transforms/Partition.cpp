@@ -113,8 +113,8 @@ LogicalResult Partitioner::readPlan() {
       propagation.set(result, fromAttr(cast<ShardingAttr>(sharding), mesh),
                       true);
     if (auto accumulate = dyn_cast<AccumulateOp>(op))
-      for (auto [outer, inner] : llvm::zip(accumulate.getInputs(),
-                                           accumulate.getBody()->getArguments()))
+      for (auto [outer, inner] : llvm::zip(
+               accumulate.getInputs(), accumulate.getBody()->getArguments()))
         propagation.set(inner, propagation.get(outer), true);
     return WalkResult::advance();
   });
@@ -151,8 +151,7 @@ Value Partitioner::get(Value planned, const TensorSharding &wanted) {
 void Partitioner::define(Value planned, Value value,
                          const TensorSharding &produced) {
   const TensorSharding &final = propagation.get(planned);
-  Value placed =
-      reshard(builder, value.getLoc(), mesh, value, produced, final);
+  Value placed = reshard(builder, value.getLoc(), mesh, value, produced, final);
   local[planned] = {{final, placed}};
 }
 
@@ -275,8 +274,7 @@ LogicalResult Partitioner::run() {
       return func.emitError("argument ")
              << argument.getArgNumber() << " of " << argument.getType()
              << " does not divide over " << toAttr(sharding, mesh);
-    local[argument] = {
-        {sharding, body->addArgument(*type, argument.getLoc())}};
+    local[argument] = {{sharding, body->addArgument(*type, argument.getLoc())}};
   }
   partitionBlock(planned);
   planned.dropAllDefinedValueUses();

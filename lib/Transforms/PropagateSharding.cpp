@@ -120,7 +120,8 @@ static void writeShardings(func::FuncOp func, Propagation &propagation) {
       return;
     SmallVector<Attribute> shardings;
     for (Value result : op->getResults())
-      shardings.push_back(toAttr(propagation.get(result), propagation.getMesh()));
+      shardings.push_back(
+          toAttr(propagation.get(result), propagation.getMesh()));
     op->setAttr(attr::kShardings, ArrayAttr::get(op->getContext(), shardings));
   });
 }

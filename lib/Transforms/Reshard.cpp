@@ -125,9 +125,9 @@ void Resharder::gather() {
     PieceList extra = beyond(from.dims[d], to.dims[d]);
     if (extra.empty())
       continue;
-    value = AllGatherOp::create(
-        b, loc, resized(d, MeshPieces::product(extra), 1), value, d,
-        mesh.collapse(extra));
+    value =
+        AllGatherOp::create(b, loc, resized(d, MeshPieces::product(extra), 1),
+                            value, d, mesh.collapse(extra));
     from.dims[d].truncate(from.dims[d].size() - extra.size());
   }
 }
@@ -137,9 +137,9 @@ void Resharder::slice() {
     PieceList extra = beyond(to.dims[d], from.dims[d]);
     if (extra.empty())
       continue;
-    value = ShardSliceOp::create(
-        b, loc, resized(d, 1, MeshPieces::product(extra)), value, d,
-        mesh.collapse(extra));
+    value =
+        ShardSliceOp::create(b, loc, resized(d, 1, MeshPieces::product(extra)),
+                             value, d, mesh.collapse(extra));
     from.dims[d].append(extra);
   }
 }

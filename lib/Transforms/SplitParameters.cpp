@@ -185,7 +185,8 @@ struct SplitParameters : impl::SplitParametersBase<SplitParameters> {
   void runOnOperation() final {
     auto func = getOperation().lookupSymbol<func::FuncOp>("model");
     if (!func) {
-      getOperation().emitError("the module has no @model to split parameters of");
+      getOperation().emitError(
+          "the module has no @model to split parameters of");
       return signalPassFailure();
     }
     RewritePatternSet patterns(&getContext());

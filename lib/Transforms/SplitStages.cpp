@@ -107,8 +107,8 @@ void StageSplitter::measure() {
     std::optional<int64_t> origin = originOf(&op);
     auto it = origin ? byOrigin.find(*origin) : byOrigin.end();
     if (cost && it != byOrigin.end())
-      seconds[it->second] += cost.getFlops() / kFlopsPerSecond +
-                             cost.getBytes() / kBytesPerSecond;
+      seconds[it->second] +=
+          cost.getFlops() / kFlopsPerSecond + cost.getBytes() / kBytesPerSecond;
   }
   // A value crosses every cut between the operation that makes it and its last forward user.
   crossing.assign(chain.size() + 1, 0);
@@ -131,7 +131,8 @@ SmallVector<size_t> StageSplitter::cutByCost(int64_t stages) const {
     prefix[i + 1] = prefix[i] + seconds[i];
   auto stageTime = [&](size_t begin, size_t end) {
     // Activations come in forward, gradients go out backward.
-    double transfer = begin == 0 ? 0 : 2 * crossing[begin] / kLinkBytesPerSecond;
+    double transfer =
+        begin == 0 ? 0 : 2 * crossing[begin] / kLinkBytesPerSecond;
     return prefix[end] - prefix[begin] + transfer;
   };
   constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -222,7 +223,8 @@ void StageSplitter::assign(ArrayRef<size_t> cuts) {
   }
   // What is made from parameters alone belongs to its first user.
   for (Operation &op : llvm::reverse(*accumulate.getBody())) {
-    if (op.hasAttr(attr::kStage) || !isForward(&op) || op.getNumResults() == 0 ||
+    if (op.hasAttr(attr::kStage) || !isForward(&op) ||
+        op.getNumResults() == 0 ||
         !provenance.fromParameters.contains(op.getResult(0)))
       continue;
     int64_t first = cuts.size();

@@ -15,8 +15,9 @@ SmallVector<StepResult> getResults(func::FuncOp func) {
   Operation *terminator = func.getBody().front().getTerminator();
   for (auto [index, value] : llvm::enumerate(terminator->getOperands())) {
     DictionaryAttr attributes = func.getResultAttrDict(index);
-    results.push_back({value, attributes ? attributes
-                                         : DictionaryAttr::get(func.getContext())});
+    results.push_back({value, attributes
+                                  ? attributes
+                                  : DictionaryAttr::get(func.getContext())});
   }
   return results;
 }
@@ -32,7 +33,8 @@ void setResults(func::FuncOp func, ArrayRef<StepResult> results) {
   }
   func.getBody().front().getTerminator()->setOperands(values);
   func.removeResAttrsAttr();
-  func.setType(FunctionType::get(func.getContext(), func.getArgumentTypes(), types));
+  func.setType(
+      FunctionType::get(func.getContext(), func.getArgumentTypes(), types));
   func.setAllResultAttrs(attributes);
 }
 

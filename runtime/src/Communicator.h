@@ -27,8 +27,8 @@ public:
                          int64_t outer, int64_t inner) = 0;
   virtual void reduceScatter(int32_t kind, int32_t dtype, const void *in,
                              void *out, int64_t outer, int64_t inner) = 0;
-  virtual void allToAll(int32_t dtype, const void *in, void *out,
-                        int64_t outer, int64_t inner) = 0;
+  virtual void allToAll(int32_t dtype, const void *in, void *out, int64_t outer,
+                        int64_t inner) = 0;
 };
 
 /// Connects all ranks of a job.

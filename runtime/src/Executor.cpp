@@ -24,14 +24,15 @@ Executor::Executor(const Program &program, const fleet_rt_task_fn *tasks,
   context.transport = &transport;
   for (size_t c = 0; c < program.communicators.size(); ++c) {
     const AxisRefs &axes = program.communicators[c];
-    context.communicators.push_back(transport.group(
-        static_cast<int64_t>(c), program.group(axes, rank)));
+    context.communicators.push_back(
+        transport.group(static_cast<int64_t>(c), program.group(axes, rank)));
     context.groupIndex.push_back(program.shardIndex(axes, rank));
     context.groupSize.push_back(program.shardCount(axes));
   }
   loadWeights();
   // The first rank that has the loss writes the metrics.
-  bool first = program.loss.has_value() && rank == program.peer(0, program.stage);
+  bool first =
+      program.loss.has_value() && rank == program.peer(0, program.stage);
   if (first && !options.log.empty()) {
     log = std::fopen(options.log.c_str(), "w");
     if (!log)
@@ -77,8 +78,8 @@ static void copyBox(const FileTensor &tensor, const std::vector<int64_t> &from,
 void Executor::loadParameter(const Buffer &buffer, const TensorFile &file) {
   const FileTensor *tensor = file.find(buffer.source);
   if (!tensor)
-    throw Error(file.path + ": has no tensor '" + buffer.source +
-                "'; it has " + file.names());
+    throw Error(file.path + ": has no tensor '" + buffer.source + "'; it has " +
+                file.names());
   const std::vector<int64_t> &stored =
       buffer.pieceOf.empty() ? buffer.globalShape : buffer.pieceOf;
   if (tensor->shape != stored)
@@ -202,11 +203,11 @@ void Executor::report(int64_t step, double seconds) {
   lastProgress = now;
   double left = Seconds(now - begin).count() / static_cast<double>(step) *
                 static_cast<double>(options.data.steps - step);
-  std::fprintf(stderr,
-               "step %lld/%lld  loss %.4f  lr %.3g  %.0f tokens/s  %.0f s left\n",
-               static_cast<long long>(step),
-               static_cast<long long>(options.data.steps), loss, rate,
-               perSecond, left);
+  std::fprintf(
+      stderr,
+      "step %lld/%lld  loss %.4f  lr %.3g  %.0f tokens/s  %.0f s left\n",
+      static_cast<long long>(step), static_cast<long long>(options.data.steps),
+      loss, rate, perSecond, left);
 }
 
 void Executor::run() {

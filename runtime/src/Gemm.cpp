@@ -35,8 +35,8 @@ void multiplyBatch(const fleet_rt_gemm_desc &d, const T *a, const T *b, T *c,
 }
 } // namespace
 
-void fleet_rt_gemm(const fleet_rt_gemm_desc *desc, const void *a,
-                   const void *b, void *c) {
+void fleet_rt_gemm(const fleet_rt_gemm_desc *desc, const void *a, const void *b,
+                   void *c) {
   if (desc->dtype == FLEET_RT_F32)
     multiplyBatch(*desc, static_cast<const float *>(a),
                   static_cast<const float *>(b), static_cast<float *>(c), 0);

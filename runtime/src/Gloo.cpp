@@ -204,16 +204,16 @@ GlooTransport::GlooTransport(const World &w, int64_t arenaBytes)
     gloo::transport::tcp::attr address;
     address.hostname = w.size == 1 ? "127.0.0.1" : "";
     if (const char *host = std::getenv("MASTER_ADDR");
-        host && (std::string(host) == "127.0.0.1" ||
-                 std::string(host) == "localhost"))
+        host &&
+        (std::string(host) == "127.0.0.1" || std::string(host) == "localhost"))
       address.hostname = "127.0.0.1";
     device = gloo::transport::tcp::CreateDevice(address);
   });
   all = connect("world", static_cast<int>(w.rank), static_cast<int>(w.size));
 }
 
-std::shared_ptr<gloo::Context>
-GlooTransport::connect(const std::string &name, int rank, int size) {
+std::shared_ptr<gloo::Context> GlooTransport::connect(const std::string &name,
+                                                      int rank, int size) {
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
   context->setTimeout(
       std::chrono::duration_cast<std::chrono::milliseconds>(world.timeout));

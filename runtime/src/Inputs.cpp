@@ -121,7 +121,8 @@ uint64_t shuffled(uint64_t index, uint64_t size, uint64_t seed,
     uint64_t left = index >> half, right = index & mask;
     for (uint64_t round = 0; round < 4; ++round) {
       uint64_t next =
-          left ^ (mix(mix(seed + epoch * 0x10001) ^ (round << 60) ^ right) & mask);
+          left ^
+          (mix(mix(seed + epoch * 0x10001) ^ (round << 60) ^ right) & mask);
       left = right;
       right = next;
     }
@@ -161,8 +162,7 @@ TokenInputs::TokenInputs(const Program &program, int64_t rank,
   // Labels that are the next token need one more than the sequence.
   uint64_t span = program.tokens->sequence + (program.tokens->shift ? 0 : 1);
   uint64_t tokens = file.size / width;
-  windows = tokens < span ? 0
-                          : (tokens - span) / program.tokens->sequence + 1;
+  windows = tokens < span ? 0 : (tokens - span) / program.tokens->sequence + 1;
   if (windows == 0)
     throw Error(options.path + ": has " + std::to_string(tokens) +
                 " tokens, one window needs " + std::to_string(span));
@@ -226,7 +226,10 @@ static std::string tokenType(const DataOptions &options) {
     return options.path.size() >= n &&
            options.path.compare(options.path.size() - n, n, suffix) == 0;
   };
-  return ends(".u8") ? "uint8" : ends(".u16") ? "uint16" : ends(".i32") ? "int32" : "";
+  return ends(".u8")    ? "uint8"
+         : ends(".u16") ? "uint16"
+         : ends(".i32") ? "int32"
+                        : "";
 }
 
 std::unique_ptr<Inputs> openInputs(const Program &program, int64_t rank,

@@ -43,8 +43,9 @@ static int freePort() {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
-  bool bound = ::bind(socket, reinterpret_cast<sockaddr *>(&address), size) == 0 &&
-               ::getsockname(socket, reinterpret_cast<sockaddr *>(&address), &size) == 0;
+  bool bound =
+      ::bind(socket, reinterpret_cast<sockaddr *>(&address), size) == 0 &&
+      ::getsockname(socket, reinterpret_cast<sockaddr *>(&address), &size) == 0;
   ::close(socket);
   if (!bound)
     throw Error("no free port on this machine");
@@ -111,8 +112,9 @@ bool Ranks::reap() {
       continue;
     pids[rank] = 0;
     if (WIFSIGNALED(status) && !failed)
-      std::fprintf(stderr, "fleet: error: rank %zu was ended by signal %d (%s)\n",
-                   rank, WTERMSIG(status), strsignal(WTERMSIG(status)));
+      std::fprintf(stderr,
+                   "fleet: error: rank %zu was ended by signal %d (%s)\n", rank,
+                   WTERMSIG(status), strsignal(WTERMSIG(status)));
     failed |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
   }
   return true;

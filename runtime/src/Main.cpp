@@ -108,7 +108,8 @@ static void writeSummary(const Options &options, const Program &program,
   std::FILE *file = std::fopen(path.c_str(), "w");
   if (!file)
     throw Error(path + ": " + std::strerror(errno));
-  std::fprintf(file, "{\"rank\":%lld,\"arena_bytes\":%lld,\"peak_rss_kb\":%ld}\n",
+  std::fprintf(file,
+               "{\"rank\":%lld,\"arena_bytes\":%lld,\"peak_rss_kb\":%ld}\n",
                static_cast<long long>(rank),
                static_cast<long long>(program.arenaBytes), usage.ru_maxrss);
   std::fclose(file);

@@ -40,8 +40,8 @@ double Schedule::rate(int64_t step) const {
     return lr * (s + 1) / static_cast<double>(warmup);
   if (kind == "constant")
     return lr;
-  double t = (s - static_cast<double>(warmup)) /
-             static_cast<double>(steps - warmup);
+  double t =
+      (s - static_cast<double>(warmup)) / static_cast<double>(steps - warmup);
   t = std::min(1.0, std::max(0.0, t));
   if (kind == "linear")
     return lr + (minLr - lr) * t;
@@ -65,9 +65,8 @@ static AxisRef parseAxis(const std::string &text,
                          const std::vector<MeshAxis> &mesh) {
   size_t colon = text.find(':');
   std::string name = text.substr(0, colon);
-  int64_t piece = colon == std::string::npos
-                      ? -1
-                      : std::stoll(text.substr(colon + 1));
+  int64_t piece =
+      colon == std::string::npos ? -1 : std::stoll(text.substr(colon + 1));
   for (size_t axis = 0; axis < mesh.size(); ++axis)
     if (mesh[axis].name == name)
       return {axis, piece};
@@ -100,7 +99,8 @@ static Buffer parseBuffer(const Json &json, const std::vector<MeshAxis> &mesh) {
   if (json.contains("piece")) {
     buffer.pieceOffsets =
         json.at("piece").at("offsets").get<std::vector<int64_t>>();
-    buffer.pieceOf = json.at("piece").at("of_shape").get<std::vector<int64_t>>();
+    buffer.pieceOf =
+        json.at("piece").at("of_shape").get<std::vector<int64_t>>();
   }
   return buffer;
 }
@@ -110,8 +110,9 @@ static Action parseAction(const Json &json) {
   Action action;
   action.kind = op == "run"    ? Action::Run
                 : op == "send" ? Action::Send
-                : op == "recv" ? Action::Recv
-                               : throw Error("program: unknown action '" + op + "'");
+                : op == "recv"
+                    ? Action::Recv
+                    : throw Error("program: unknown action '" + op + "'");
   action.target = json.at(op == "run" ? "task" : "buffer");
   action.microBatch = json.value("micro_batch", int64_t(0));
   action.peerStage = json.value("peer_stage", int64_t(0));
@@ -158,9 +159,9 @@ static Program parseProgram(const Json &json) {
     parseSchedule(json.at("schedule"), program.schedule);
   if (json.contains("tokens")) {
     const Json &tokens = json.at("tokens");
-    program.tokens = TokenBinding{tokens.at("input"), tokens.value("labels", ""),
-                                  tokens.value("shift", false),
-                                  tokens.at("sequence")};
+    program.tokens =
+        TokenBinding{tokens.at("input"), tokens.value("labels", ""),
+                     tokens.value("shift", false), tokens.at("sequence")};
   }
   return program;
 }

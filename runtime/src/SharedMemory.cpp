@@ -257,8 +257,7 @@ SharedMemory::SharedMemory(const World &w, int64_t arenaBytes)
   }
   w.store.set("shm/arena/" + std::to_string(rank),
               arenaFile->path() + " " + std::to_string(arenaBytes));
-  controlMemory =
-      mapShared(w.store.get("shm/control"), Control::bytes(size));
+  controlMemory = mapShared(w.store.get("shm/control"), Control::bytes(size));
   control = Control(controlMemory, size);
   control.state(rank).pid = getpid();
   for (int64_t peer = 0; peer < size; ++peer) {

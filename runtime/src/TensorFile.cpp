@@ -31,8 +31,7 @@ MappedFile::MappedFile(const std::string &path) {
   }
   size = info.st_size;
   if (size > 0) {
-    void *memory =
-        ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    void *memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (memory != MAP_FAILED)
       data = static_cast<const uint8_t *>(memory);
   }
@@ -48,9 +47,9 @@ MappedFile::~MappedFile() {
 
 static int64_t fileElementSize(const std::string &dtype) {
   static const std::map<std::string, int64_t> sizes = {
-      {"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8}, {"I32", 4},
-      {"I16", 2}, {"I8", 1},  {"U64", 8}, {"U32", 4},  {"U16", 2}, {"U8", 1},
-      {"BOOL", 1}};
+      {"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2}, {"I64", 8},
+      {"I32", 4}, {"I16", 2}, {"I8", 1},  {"U64", 8},  {"U32", 4},
+      {"U16", 2}, {"U8", 1},  {"BOOL", 1}};
   auto it = sizes.find(dtype);
   return it == sizes.end() ? 0 : it->second;
 }

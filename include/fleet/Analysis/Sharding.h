@@ -38,8 +38,8 @@ TensorSharding fromAttr(ShardingAttr attr, const MeshPieces &mesh);
 ShardingAttr toAttr(const TensorSharding &sharding, MeshPieces &mesh);
 
 /// Shape of one shard of `type`; nullopt when a dimension does not divide.
-std::optional<mlir::RankedTensorType>
-localType(mlir::RankedTensorType type, const TensorSharding &sharding);
+std::optional<mlir::RankedTensorType> localType(mlir::RankedTensorType type,
+                                                const TensorSharding &sharding);
 
 /// The part of a dimension's pieces that belongs to each of its factors: pieces fill the major factor first and go on
 /// to the next only when it is used up. What a factor does not divide by stops there.
@@ -53,8 +53,7 @@ TensorSharding fromFactors(const TensorFactors &factors,
                            const FactorPieces &pieces);
 
 /// True when `prefix` is the beginning of `list`.
-bool isPrefix(llvm::ArrayRef<AxisPiece> prefix,
-              llvm::ArrayRef<AxisPiece> list);
+bool isPrefix(llvm::ArrayRef<AxisPiece> prefix, llvm::ArrayRef<AxisPiece> list);
 
 /// The first mesh of a module.
 MeshOp findMesh(mlir::ModuleOp module);

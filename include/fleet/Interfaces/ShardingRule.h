@@ -81,9 +81,9 @@ public:
 
 /// The rule of an operation whose operands and results all have one shape: one factor per dimension. Scalars among the
 /// operands (rank 0 beside a ranked result) have no factors. `linear` is taken as it is.
-ShardingRule elementwiseRule(
-    mlir::Operation *op,
-    llvm::ArrayRef<llvm::SmallVector<unsigned, 2>> linear = {});
+ShardingRule
+elementwiseRule(mlir::Operation *op,
+                llvm::ArrayRef<llvm::SmallVector<unsigned, 2>> linear = {});
 
 /// Result types of `op` for the shards of `form`: each dimension is the product of its factors' local sizes. Every
 /// size must divide.

@@ -42,9 +42,8 @@ static ParseResult parseAxisList(AsmParser &parser, AxisListAttr &axes) {
 
 static void printAxisList(AsmPrinter &printer, AxisListAttr axes) {
   printer << "{";
-  llvm::interleaveComma(axes.getAxes(), printer, [&](AxisRefAttr ref) {
-    printAxisRef(printer, ref);
-  });
+  llvm::interleaveComma(axes.getAxes(), printer,
+                        [&](AxisRefAttr ref) { printAxisRef(printer, ref); });
   printer << "}";
 }
 
@@ -110,7 +109,8 @@ void ShardingAttr::print(AsmPrinter &printer) const {
 
 bool ShardingAttr::isReplicated() const {
   return getUnreduced().empty() &&
-         llvm::all_of(getDims(), [](AxisListAttr axes) { return axes.empty(); });
+         llvm::all_of(getDims(),
+                      [](AxisListAttr axes) { return axes.empty(); });
 }
 
 ShardingAttr ShardingAttr::replicated(FlatSymbolRefAttr mesh, int64_t rank) {

@@ -17,10 +17,7 @@ public:
   RowBuilder(OpBuilder &b, Location loc, RankedTensorType type)
       : b(b), loc(loc), type(type), last(type.getRank() - 1) {}
 
-  template <typename Op>
-  Value unary(Value x) {
-    return Op::create(b, loc, x);
-  }
+  template <typename Op> Value unary(Value x) { return Op::create(b, loc, x); }
   Value add(Value x, Value y) { return AddOp::create(b, loc, x, y); }
   Value sub(Value x, Value y) { return SubOp::create(b, loc, x, y); }
   Value mul(Value x, Value y) { return MulOp::create(b, loc, x, y); }
@@ -32,8 +29,8 @@ public:
   /// Mean over the last dimension, one number per row.
   Value mean(Value x) {
     Value total = sum(x);
-    return mul(total, buildFull(b, loc, typeOf(total),
-                                1.0 / type.getDimSize(last)));
+    return mul(total,
+               buildFull(b, loc, typeOf(total), 1.0 / type.getDimSize(last)));
   }
   /// One number per row, repeated along the row.
   Value toRows(Value x) { return buildBroadcastAlong(b, loc, x, type, last); }
@@ -83,8 +80,8 @@ SmallVector<Value> LayerNormOp::decompose(OpBuilder &b) {
 
 SmallVector<Value> LayerNormGradOp::decompose(OpBuilder &b) {
   RowBuilder r(b, getLoc(), typeOf(getResult()));
-  Value h = r.mul(r.sub(getOperand(), r.toRows(getMean())),
-                  r.toRows(getRstd()));
+  Value h =
+      r.mul(r.sub(getOperand(), r.toRows(getMean())), r.toRows(getRstd()));
   Value g = r.mul(getGrad(), r.toColumns(getScale()));
   Value meanG = r.mean(g), meanGH = r.mean(r.mul(g, h));
   Value inner = r.sub(r.sub(g, r.toRows(meanG)), r.mul(h, r.toRows(meanGH)));
@@ -145,8 +142,8 @@ static Value onehot(OpBuilder &b, Location loc, RankedTensorType logits,
     auto scalar = RankedTensorType::get({}, typeOf(labels).getElementType());
     if (base.getType() != scalar)
       base = CastOp::create(b, loc, scalar, base);
-    labels = SubOp::create(b, loc, labels,
-                           buildSplat(b, loc, base, typeOf(labels)));
+    labels =
+        SubOp::create(b, loc, labels, buildSplat(b, loc, base, typeOf(labels)));
   }
   int64_t last = logits.getRank() - 1;
   auto type = logits.clone(typeOf(labels).getElementType());
@@ -155,9 +152,10 @@ static Value onehot(OpBuilder &b, Location loc, RankedTensorType logits,
   return CompareOp::create(b, loc, Predicate::EQ, classes, label);
 }
 
-SmallVector<Value> fleet::buildCrossEntropy(
-    OpBuilder &b, CrossEntropyOp op, Value logits, Value labels, Value count,
-    Value base, function_ref<Value(Value, bool)> combine) {
+SmallVector<Value>
+fleet::buildCrossEntropy(OpBuilder &b, CrossEntropyOp op, Value logits,
+                         Value labels, Value count, Value base,
+                         function_ref<Value(Value, bool)> combine) {
   Location loc = op.getLoc();
   auto type = typeOf(logits);
   RowBuilder r(b, loc, type);
@@ -190,8 +188,7 @@ SmallVector<Value> CrossEntropyGradOp::decompose(OpBuilder &b) {
   RowBuilder r(b, loc, type);
   Value p = r.unary<ExpOp>(r.sub(getLogits(), r.toRows(getLse())));
   Value hit = onehot(b, loc, type, getLabels(), getBase());
-  Value difference =
-      SelectOp::create(b, loc, hit, r.sub(p, r.full(p, 1)), p);
+  Value difference = SelectOp::create(b, loc, hit, r.sub(p, r.full(p, 1)), p);
   Value scale = r.div(getGrad(), getCount());
   Value rows = buildSplat(b, loc, scale, typeOf(getLse()));
   Value valid = validLabels(b, loc, getLabels(), getIgnoreIndex());
@@ -256,8 +253,8 @@ SmallVector<Value> AdamOp::decompose(OpBuilder &b) {
   else if (decay != 0)
     p = u.sub(p, u.mul(u.mul(lr, u.c(decay)), p));
   Value m = u.add(u.mul(u.c(b1), getFirstMoment()), u.mul(u.c(1 - b1), g));
-  Value v = u.add(u.mul(u.c(b2), getSecondMoment()),
-                  u.mul(u.c(1 - b2), u.mul(g, g)));
+  Value v =
+      u.add(u.mul(u.c(b2), getSecondMoment()), u.mul(u.c(1 - b2), u.mul(g, g)));
   // Scalars first: one division and one square root for the whole tensor.
   Value rate = u.div(getLr(), u.biasCorrection(b1, getT()));
   Value root = u.sqrt(u.biasCorrection(b2, getT()));

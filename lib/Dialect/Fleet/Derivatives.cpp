@@ -46,7 +46,7 @@ struct Tensors {
   FLEET_VJP(Op) {                                                              \
     Tensors t{b, getLoc()};                                                    \
     Value g = resultGrads[0], x = getOperand(), y = getResult();               \
-    (void)t, (void)x, (void)y;                                                          \
+    (void)t, (void)x, (void)y;                                                 \
     grads[0] = expression;                                                     \
   }
 
@@ -58,13 +58,11 @@ FLEET_UNARY_VJP(RsqrtOp,
                 t.mul(t.mul(g, t.full(g, -0.5)), t.mul(y, t.mul(y, y))))
 FLEET_UNARY_VJP(ReciprocalOp, t.neg(t.mul(g, t.mul(y, y))))
 FLEET_UNARY_VJP(TanhOp, t.mul(g, t.sub(t.full(g, 1), t.mul(y, y))))
-FLEET_UNARY_VJP(ErfOp,
-                t.mul(t.mul(g, t.full(g, M_2_SQRTPI)),
-                      ExpOp::create(b, getLoc(), t.neg(t.mul(x, x)))))
+FLEET_UNARY_VJP(ErfOp, t.mul(t.mul(g, t.full(g, M_2_SQRTPI)),
+                             ExpOp::create(b, getLoc(), t.neg(t.mul(x, x)))))
 FLEET_UNARY_VJP(SigmoidOp, t.mul(g, t.mul(y, t.sub(t.full(g, 1), y))))
-FLEET_UNARY_VJP(ReluOp,
-                t.select(t.compare(Predicate::GT, y, t.full(y, 0)), g,
-                         t.full(g, 0)))
+FLEET_UNARY_VJP(ReluOp, t.select(t.compare(Predicate::GT, y, t.full(y, 0)), g,
+                                 t.full(g, 0)))
 FLEET_UNARY_VJP(SinOp, t.mul(g, CosOp::create(b, getLoc(), x)))
 FLEET_UNARY_VJP(CosOp, t.neg(t.mul(g, SinOp::create(b, getLoc(), x))))
 FLEET_UNARY_VJP(AbsOp,
@@ -270,13 +268,12 @@ FLEET_VJP(GatherOp) {
 }
 
 FLEET_VJP(ScatterAddOp) {
-  grads[0] = GatherOp::create(b, getLoc(), resultGrads[0], getIndices(),
-                              getBase());
+  grads[0] =
+      GatherOp::create(b, getLoc(), resultGrads[0], getIndices(), getBase());
 }
 
 FLEET_VJP(SoftmaxOp) {
-  grads[0] =
-      SoftmaxGradOp::create(b, getLoc(), resultGrads[0], getResult());
+  grads[0] = SoftmaxGradOp::create(b, getLoc(), resultGrads[0], getResult());
 }
 
 /// Sum over all dimensions but the last: gradient of a scale or shift.
@@ -314,8 +311,7 @@ FLEET_VJP(RmsNormOp) {
   if (!g)
     return;
   if (wanted[0])
-    grads[0] =
-        RmsNormGradOp::create(b, getLoc(), g, x, getScale(), getRstd());
+    grads[0] = RmsNormGradOp::create(b, getLoc(), g, x, getScale(), getRstd());
   if (wanted[1]) {
     Value h = t.mul(x, repeatRows(b, getLoc(), getRstd(), x));
     grads[1] = sumRows(t, t.mul(g, h));

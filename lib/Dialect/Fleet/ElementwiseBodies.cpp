@@ -52,10 +52,18 @@ FLEET_BODY(ErfOp) { return numeric<math::ErfOp>(b, loc, args); }
 FLEET_BODY(SinOp) { return numeric<math::SinOp>(b, loc, args); }
 FLEET_BODY(CosOp) { return numeric<math::CosOp>(b, loc, args); }
 FLEET_BODY(AbsOp) { return numeric<math::AbsFOp>(b, loc, args); }
-FLEET_BODY(AddOp) { return numeric<arith::AddFOp, arith::AddIOp>(b, loc, args); }
-FLEET_BODY(SubOp) { return numeric<arith::SubFOp, arith::SubIOp>(b, loc, args); }
-FLEET_BODY(MulOp) { return numeric<arith::MulFOp, arith::MulIOp>(b, loc, args); }
-FLEET_BODY(DivOp) { return numeric<arith::DivFOp, arith::DivSIOp>(b, loc, args); }
+FLEET_BODY(AddOp) {
+  return numeric<arith::AddFOp, arith::AddIOp>(b, loc, args);
+}
+FLEET_BODY(SubOp) {
+  return numeric<arith::SubFOp, arith::SubIOp>(b, loc, args);
+}
+FLEET_BODY(MulOp) {
+  return numeric<arith::MulFOp, arith::MulIOp>(b, loc, args);
+}
+FLEET_BODY(DivOp) {
+  return numeric<arith::DivFOp, arith::DivSIOp>(b, loc, args);
+}
 FLEET_BODY(MaxOp) {
   return numeric<arith::MaximumFOp, arith::MaxSIOp>(b, loc, args);
 }
@@ -179,9 +187,15 @@ struct Arithmetic {
   Location loc;
   Type type;
   Value c(double value) const { return number(b, loc, type, value); }
-  Value add(Value x, Value y) const { return arith::AddFOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) const { return arith::SubFOp::create(b, loc, x, y); }
-  Value mul(Value x, Value y) const { return arith::MulFOp::create(b, loc, x, y); }
+  Value add(Value x, Value y) const {
+    return arith::AddFOp::create(b, loc, x, y);
+  }
+  Value sub(Value x, Value y) const {
+    return arith::SubFOp::create(b, loc, x, y);
+  }
+  Value mul(Value x, Value y) const {
+    return arith::MulFOp::create(b, loc, x, y);
+  }
 };
 } // namespace
 

@@ -81,11 +81,12 @@ OpFoldResult SumOp::fold(FoldAdaptor) {
   return getNumOperands() == 1 ? OpFoldResult(getTerms()[0]) : nullptr;
 }
 
-LogicalResult
-CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
-                            Adaptor adaptor,
-                            SmallVectorImpl<Type> &inferred) {
-  inferred.push_back(typeOf(adaptor.getLhs()).clone(IntegerType::get(context, 1)));
+LogicalResult CompareOp::inferReturnTypes(MLIRContext *context,
+                                          std::optional<Location>,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &inferred) {
+  inferred.push_back(
+      typeOf(adaptor.getLhs()).clone(IntegerType::get(context, 1)));
   return success();
 }
 

@@ -16,7 +16,8 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
                                          SmallVectorImpl<Type> &inferred) {
   auto table = typeOf(adaptor.getTable());
   if (table.getRank() == 0)
-    return emitOptionalError(loc, "the table needs a dimension to select along");
+    return emitOptionalError(loc,
+                             "the table needs a dimension to select along");
   SmallVector<int64_t> shape(typeOf(adaptor.getIndices()).getShape());
   llvm::append_range(shape, table.getShape().drop_front());
   inferred.push_back(table.clone(shape));
@@ -45,7 +46,8 @@ int64_t ScatterAddOp::getFlops() { return countElements(getUpdates()); }
 /// the table's rows.
 static ShardingRule tableRule(RankedTensorType table, RankedTensorType indices,
                               FactorKind indexKind, FactorKind rowKind,
-                              TensorFactors &tableDims, TensorFactors &indexDims,
+                              TensorFactors &tableDims,
+                              TensorFactors &indexDims,
                               TensorFactors &rowDims) {
   ShardingRule rule;
   auto factor = [&](int64_t size, FactorKind kind) {
@@ -64,11 +66,9 @@ static ShardingRule tableRule(RankedTensorType table, RankedTensorType indices,
 
 ShardingRule GatherOp::getShardingRule() {
   TensorFactors table, indices, rows;
-  ShardingRule rule =
-      tableRule(typeOf(getTable()), typeOf(getIndices()),
-                FactorKind::PassThrough,
-                getBase() ? FactorKind::Whole : FactorKind::Lookup, table,
-                indices, rows);
+  ShardingRule rule = tableRule(
+      typeOf(getTable()), typeOf(getIndices()), FactorKind::PassThrough,
+      getBase() ? FactorKind::Whole : FactorKind::Lookup, table, indices, rows);
   rule.operands = {table, indices};
   if (getBase())
     rule.operands.emplace_back();
@@ -79,11 +79,10 @@ ShardingRule GatherOp::getShardingRule() {
 
 ShardingRule ScatterAddOp::getShardingRule() {
   TensorFactors table, indices, rows;
-  ShardingRule rule =
-      tableRule(typeOf(getResult()), typeOf(getIndices()),
-                FactorKind::Reduction,
-                getBase() ? FactorKind::Whole : FactorKind::PassThrough, table,
-                indices, rows);
+  ShardingRule rule = tableRule(
+      typeOf(getResult()), typeOf(getIndices()), FactorKind::Reduction,
+      getBase() ? FactorKind::Whole : FactorKind::PassThrough, table, indices,
+      rows);
   rule.operands = {rows, indices};
   if (getBase())
     rule.operands.emplace_back();
@@ -104,20 +103,20 @@ static Value localBase(OpBuilder &b, Location loc, const LocalForm &form,
 
 SmallVector<Value> GatherOp::buildLocal(OpBuilder &b, ValueRange operands,
                                         const LocalForm &form) {
-  Value base = getBase() ? operands[2]
-                         : localBase(b, getLoc(), form,
-                                     getShardingRule().operands[0][0],
-                                     operands[1]);
+  Value base = getBase()
+                   ? operands[2]
+                   : localBase(b, getLoc(), form,
+                               getShardingRule().operands[0][0], operands[1]);
   return {GatherOp::create(b, getLoc(), operands[0], operands[1], base)};
 }
 
 SmallVector<Value> ScatterAddOp::buildLocal(OpBuilder &b, ValueRange operands,
                                             const LocalForm &form) {
   ShardingRule rule = getShardingRule();
-  Value base = getBase() ? operands[2]
-                         : localBase(b, getLoc(), form, rule.results[0][0],
-                                     operands[1]);
+  Value base =
+      getBase() ? operands[2]
+                : localBase(b, getLoc(), form, rule.results[0][0], operands[1]);
   Type type = localResultTypes(*this, rule, form)[0];
-  return {ScatterAddOp::create(b, getLoc(), type, operands[0], operands[1],
-                               base)};
+  return {
+      ScatterAddOp::create(b, getLoc(), type, operands[0], operands[1], base)};
 }

@@ -26,8 +26,8 @@ PieceList MeshPieces::piecesOf(StringRef name) const {
       continue;
     for (auto [piece, size] :
          llvm::enumerate(axisPieces(mesh.getSizes()[axis])))
-      pieces.push_back({static_cast<unsigned>(axis),
-                        static_cast<unsigned>(piece), size});
+      pieces.push_back(
+          {static_cast<unsigned>(axis), static_cast<unsigned>(piece), size});
   }
   return pieces;
 }
@@ -77,8 +77,7 @@ static LogicalResult verifyAxes(AxisListAttr axes, MeshPieces &pieces,
                          << (ref.getPiece() < 0 ? "" : " with that piece");
   for (const AxisPiece &piece : pieces.expand(axes)) {
     if (llvm::is_contained(used, piece))
-      return emitError() << "axis "
-                         << pieces.getMesh().getAxes()[piece.axis]
+      return emitError() << "axis " << pieces.getMesh().getAxes()[piece.axis]
                          << " is used twice";
     used.push_back(piece);
   }

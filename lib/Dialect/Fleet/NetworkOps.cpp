@@ -32,7 +32,9 @@ FLEET_STRUCTURED(AdamOp, 14)
 KernelClass CrossEntropyGradOp::getKernelClass() {
   return KernelClass::Structured;
 }
-int64_t CrossEntropyGradOp::getFlops() { return 5 * countElements(getLogits()); }
+int64_t CrossEntropyGradOp::getFlops() {
+  return 5 * countElements(getLogits());
+}
 
 LogicalResult SoftmaxOp::verify() {
   if (typeOf(getOperand()).getRank() == 0)
@@ -115,10 +117,10 @@ LayerNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
                        {adaptor.getMean(), adaptor.getRstd()}, inferred);
 }
 
-LogicalResult
-RmsNormGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                                Adaptor adaptor,
-                                SmallVectorImpl<Type> &inferred) {
+LogicalResult RmsNormGradOp::inferReturnTypes(MLIRContext *,
+                                              std::optional<Location> loc,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &inferred) {
   return inferNormGrad(loc, adaptor.getGrad(), adaptor.getOperand(),
                        adaptor.getScale(), {adaptor.getRstd()}, inferred);
 }
@@ -129,9 +131,9 @@ static LogicalResult checkLabels(std::optional<Location> loc,
   if (failed(checkRanked(loc, logits)))
     return failure();
   if (typeOf(labels).getShape() != logits.getShape().drop_back())
-    return emitOptionalError(loc, "labels have shape ",
-                             typeOf(labels).getShape(), " but logits have rows ",
-                             logits.getShape().drop_back());
+    return emitOptionalError(
+        loc, "labels have shape ", typeOf(labels).getShape(),
+        " but logits have rows ", logits.getShape().drop_back());
   return success();
 }
 
@@ -187,9 +189,8 @@ LogicalResult MomentumOp::inferReturnTypes(MLIRContext *,
                                            Adaptor adaptor,
                                            SmallVectorImpl<Type> &inferred) {
   return inferUpdate(
-      loc,
-      {adaptor.getParameter(), adaptor.getGrad(), adaptor.getVelocity()}, 2,
-      inferred);
+      loc, {adaptor.getParameter(), adaptor.getGrad(), adaptor.getVelocity()},
+      2, inferred);
 }
 
 LogicalResult AdamOp::inferReturnTypes(MLIRContext *,

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fleet/Dialect/Fleet/FleetOps.h"
 #include "NetworkForms.h"
+#include "fleet/Dialect/Fleet/FleetOps.h"
 
 using namespace mlir;
 using namespace fleet;
@@ -63,8 +63,7 @@ ShardingRule SoftmaxGradOp::getShardingRule() {
 
 /// Scale and shift of a norm have one dimension; with rows of one dimension of the same size shape alone cannot tell them
 /// apart, so operands are given by role.
-static ShardingRule normRule(RankedTensorType type,
-                             ArrayRef<char> operandRoles,
+static ShardingRule normRule(RankedTensorType type, ArrayRef<char> operandRoles,
                              ArrayRef<char> resultRoles) {
   ShardingRule rule;
   TensorFactors full =
@@ -129,9 +128,8 @@ ShardingRule CrossEntropyOp::getShardingRule() {
 }
 
 /// The factor of the classes when `form` cuts it.
-static std::optional<unsigned> cutClasses(const ShardingRule &rule,
-                                          unsigned logits,
-                                          const LocalForm &form) {
+static std::optional<unsigned>
+cutClasses(const ShardingRule &rule, unsigned logits, const LocalForm &form) {
   const DimFactors &classes = rule.operands[logits].back();
   if (classes.empty() || form.shards(classes[0]) == 1)
     return std::nullopt;

@@ -130,12 +130,11 @@ parseBindings(OpAsmParser &parser, OperationState &result,
 static void printBindings(OpAsmPrinter &printer, Block &body,
                           ValueRange operands) {
   printer << "(";
-  llvm::interleaveComma(llvm::zip(body.getArguments(), operands), printer,
-                        [&](auto pair) {
-                          auto [argument, operand] = pair;
-                          printer << argument << " = " << operand << " : "
-                                  << operand.getType();
-                        });
+  llvm::interleaveComma(
+      llvm::zip(body.getArguments(), operands), printer, [&](auto pair) {
+        auto [argument, operand] = pair;
+        printer << argument << " = " << operand << " : " << operand.getType();
+      });
   printer << ")";
 }
 
@@ -257,9 +256,9 @@ void KernelOp::print(OpAsmPrinter &printer) {
 
 LogicalResult KernelOp::verify() {
   if (getBody()->getArgumentTypes() != getInputs().getTypes())
-    return emitOpError("arguments ") << getBody()->getArgumentTypes()
-                                     << " do not match the inputs "
-                                     << getInputs().getTypes();
+    return emitOpError("arguments ")
+           << getBody()->getArgumentTypes() << " do not match the inputs "
+           << getInputs().getTypes();
   return verifyYield(*this);
 }
 
@@ -338,14 +337,13 @@ void TaskOp::print(OpAsmPrinter &printer) {
 
 LogicalResult TaskOp::verify() {
   if (getReads().size() != getBody()->getNumArguments())
-    return emitOpError("reads ") << getReads().size() << " slots but has "
-                                 << getBody()->getNumArguments()
-                                 << " arguments";
+    return emitOpError("reads ")
+           << getReads().size() << " slots but has "
+           << getBody()->getNumArguments() << " arguments";
   size_t returned = getBody()->getTerminator()->getNumOperands();
   if (getWrites().size() != returned)
-    return emitOpError("writes ")
-           << getWrites().size() << " slots but returns " << returned
-           << " values";
+    return emitOpError("writes ") << getWrites().size() << " slots but returns "
+                                  << returned << " values";
   return success();
 }
 
@@ -360,8 +358,7 @@ static RankedTensorType seenType(SlotOp slot, Phase phase, int64_t count) {
   return type.clone(shape);
 }
 
-LogicalResult
-TaskOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
+LogicalResult TaskOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   auto program = cast<ProgramOp>((*this)->getParentOp());
   auto check = [&](Attribute ref, Value value) -> LogicalResult {
     auto slot = symbolTable.lookupNearestSymbolFrom<SlotOp>(
@@ -371,8 +368,8 @@ TaskOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
     RankedTensorType seen =
         seenType(slot, getPhase(), program.getMicroBatches());
     if (value.getType() != seen)
-      return emitOpError("takes slot ") << ref << " as " << value.getType()
-                                        << " but it is " << seen;
+      return emitOpError("takes slot ")
+             << ref << " as " << value.getType() << " but it is " << seen;
     return success();
   };
   for (auto [slot, value] : llvm::zip(getReads(), getBody()->getArguments()))

@@ -179,9 +179,8 @@ LogicalResult BroadcastOp::verify() {
     previous = target;
     if (from.getDimSize(d) != to.getDimSize(target))
       return emitOpError("dimension ")
-             << d << " of size " << from.getDimSize(d)
-             << " becomes dimension " << target << " of size "
-             << to.getDimSize(target);
+             << d << " of size " << from.getDimSize(d) << " becomes dimension "
+             << target << " of size " << to.getDimSize(target);
   }
   return success();
 }
@@ -271,8 +270,7 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *,
                                          SmallVectorImpl<Type> &inferred) {
   auto type = typeOf(adaptor.getOperand());
   for (int64_t d : adaptor.getDims())
-    if (d < 0 || d >= type.getRank() ||
-        llvm::count(adaptor.getDims(), d) != 1)
+    if (d < 0 || d >= type.getRank() || llvm::count(adaptor.getDims(), d) != 1)
       return emitOptionalError(loc, "dims names dimension ", d,
                                " twice or outside rank ", type.getRank());
   SmallVector<int64_t> shape;
@@ -326,7 +324,8 @@ static LogicalResult checkPairs(std::optional<Location> loc, StringRef what,
                              rhsDims.size(), " dimensions");
   for (auto [l, r] : llvm::zip(lhsDims, rhsDims)) {
     if (l < 0 || l >= lhs.getRank() || r < 0 || r >= rhs.getRank())
-      return emitOptionalError(loc, what, " names a dimension outside the rank");
+      return emitOptionalError(loc, what,
+                               " names a dimension outside the rank");
     if (lhs.getDimSize(l) != rhs.getDimSize(r))
       return emitOptionalError(loc, what, " pairs sizes ", lhs.getDimSize(l),
                                " and ", rhs.getDimSize(r));
@@ -334,10 +333,10 @@ static LogicalResult checkPairs(std::optional<Location> loc, StringRef what,
   return success();
 }
 
-LogicalResult
-DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
-                               Adaptor adaptor,
-                               SmallVectorImpl<Type> &inferred) {
+LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *,
+                                             std::optional<Location> loc,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &inferred) {
   auto lhs = typeOf(adaptor.getLhs()), rhs = typeOf(adaptor.getRhs());
   ArrayRef<int64_t> lhsBatch = adaptor.getLhsBatch();
   if (failed(checkPairs(loc, "batch", lhs, rhs, lhsBatch,
@@ -350,11 +349,10 @@ DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc,
   SmallVector<int64_t> shape;
   for (int64_t d : lhsBatch)
     shape.push_back(lhs.getDimSize(d));
-  for (int64_t d :
-       freeDims(lhs.getRank(), lhsBatch, adaptor.getLhsContract()))
+  for (int64_t d : freeDims(lhs.getRank(), lhsBatch, adaptor.getLhsContract()))
     shape.push_back(lhs.getDimSize(d));
-  for (int64_t d : freeDims(rhs.getRank(), adaptor.getRhsBatch(),
-                            adaptor.getRhsContract()))
+  for (int64_t d :
+       freeDims(rhs.getRank(), adaptor.getRhsBatch(), adaptor.getRhsContract()))
     shape.push_back(rhs.getDimSize(d));
   auto type = lhs.clone(shape);
   if (Value accumulator = adaptor.getAccumulator();

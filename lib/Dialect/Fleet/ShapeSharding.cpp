@@ -151,8 +151,9 @@ ShardingRule ReshapeOp::getShardingRule() {
 
 ShardingRule TransposeOp::getShardingRule() {
   ShardingRule rule;
-  TensorFactors in =
-      allDims(rule, typeOf(getOperand()), FactorKind::PassThrough), out;
+  TensorFactors in = allDims(rule, typeOf(getOperand()),
+                             FactorKind::PassThrough),
+                out;
   for (int64_t d : getPermutation())
     out.push_back(in[d]);
   rule.operands.push_back(in);
@@ -164,7 +165,8 @@ ShardingRule TransposeOp::getShardingRule() {
 ShardingRule BroadcastOp::getShardingRule() {
   ShardingRule rule;
   TensorFactors out =
-      allDims(rule, typeOf(getResult()), FactorKind::PassThrough), in;
+                    allDims(rule, typeOf(getResult()), FactorKind::PassThrough),
+                in;
   for (int64_t d : getDims())
     in.push_back(out[d]);
   rule.operands.push_back(in);
@@ -218,10 +220,11 @@ ShardingRule ConcatOp::getShardingRule() {
   auto type = typeOf(getResult());
   TensorFactors out;
   for (auto [d, size] : llvm::enumerate(type.getShape()))
-    out.push_back(dimFactor(rule, size,
-                            static_cast<int64_t>(d) == static_cast<int64_t>(getDim())
-                                ? FactorKind::Whole
-                                : FactorKind::PassThrough));
+    out.push_back(
+        dimFactor(rule, size,
+                  static_cast<int64_t>(d) == static_cast<int64_t>(getDim())
+                      ? FactorKind::Whole
+                      : FactorKind::PassThrough));
   SmallVector<unsigned, 2> all;
   for (auto [index, operand] : llvm::enumerate(getOperands())) {
     TensorFactors in = out;

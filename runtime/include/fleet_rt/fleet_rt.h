@@ -74,8 +74,8 @@ typedef struct {
   int64_t batch[4], stride_a[4], stride_b[4], stride_c[4];
 } fleet_rt_gemm_desc;
 
-void fleet_rt_gemm(const fleet_rt_gemm_desc *desc, const void *a,
-                   const void *b, void *c);
+void fleet_rt_gemm(const fleet_rt_gemm_desc *desc, const void *a, const void *b,
+                   void *c);
 
 /* What generated code defines. The program is JSON text, see docs/program-format.md; task k of its list is
    fleet_tasks[k]. */

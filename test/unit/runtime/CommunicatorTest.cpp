@@ -56,8 +56,8 @@ void Collectives::checkAllReduce(int32_t dtype, int64_t count) {
     for (int r = 1; r < size(); ++r)
       expected[i] = static_cast<T>(expected[i] + valueAt<T>(r, i));
   }
-  auto results =
-      runRanks(size(), transport(), count * 8 + 64, [&](int rank, Transport &t) {
+  auto results = runRanks(
+      size(), transport(), count * 8 + 64, [&](int rank, Transport &t) {
         auto group = t.group(0, everyone(size()));
         T *data = reinterpret_cast<T *>(t.arena());
         // Twice, so that a missing wait between collectives shows.
@@ -70,8 +70,8 @@ void Collectives::checkAllReduce(int32_t dtype, int64_t count) {
       });
   for (const RankResult &result : results) {
     EXPECT_EQ(result.code, 0) << result.text;
-    EXPECT_EQ(result.text, hex(expected.data(),
-                               std::min<int64_t>(count, 500) * sizeof(T)));
+    EXPECT_EQ(result.text,
+              hex(expected.data(), std::min<int64_t>(count, 500) * sizeof(T)));
   }
 }
 
@@ -88,86 +88,91 @@ TEST_P(Collectives, AllReduceInteger) {
 
 TEST_P(Collectives, AllGatherInterleaves) {
   const int64_t outer = 3, inner = 5;
-  auto results = runRanks(size(), transport(), 1 << 16, [&](int rank, Transport &t) {
-    auto group = t.group(0, everyone(size()));
-    float *in = reinterpret_cast<float *>(t.arena()), *out = in + 1024;
-    for (int64_t i = 0; i < outer * inner; ++i)
-      in[i] = rank * 100 + i;
-    group->allGather(FLEET_RT_F32, in, out, outer, inner);
-    for (int64_t o = 0; o < outer; ++o)
-      for (int r = 0; r < size(); ++r)
-        for (int64_t i = 0; i < inner; ++i)
-          if (out[(o * size() + r) * inner + i] != r * 100 + o * inner + i)
-            return std::string("wrong element");
-    return std::string("ok");
-  });
+  auto results =
+      runRanks(size(), transport(), 1 << 16, [&](int rank, Transport &t) {
+        auto group = t.group(0, everyone(size()));
+        float *in = reinterpret_cast<float *>(t.arena()), *out = in + 1024;
+        for (int64_t i = 0; i < outer * inner; ++i)
+          in[i] = rank * 100 + i;
+        group->allGather(FLEET_RT_F32, in, out, outer, inner);
+        for (int64_t o = 0; o < outer; ++o)
+          for (int r = 0; r < size(); ++r)
+            for (int64_t i = 0; i < inner; ++i)
+              if (out[(o * size() + r) * inner + i] != r * 100 + o * inner + i)
+                return std::string("wrong element");
+        return std::string("ok");
+      });
   for (const RankResult &result : results)
     EXPECT_EQ(result.text, "ok");
 }
 
 TEST_P(Collectives, ReduceScatterTakesOwnPart) {
   const int64_t outer = 2, inner = 3;
-  auto results = runRanks(size(), transport(), 1 << 16, [&](int rank, Transport &t) {
-    auto group = t.group(0, everyone(size()));
-    double *in = reinterpret_cast<double *>(t.arena()), *out = in + 1024;
-    for (int64_t i = 0; i < outer * size() * inner; ++i)
-      in[i] = valueAt<double>(rank, i);
-    group->reduceScatter(FLEET_RT_MAX, FLEET_RT_F64, in, out, outer, inner);
-    for (int64_t o = 0; o < outer; ++o)
-      for (int64_t i = 0; i < inner; ++i)
-        if (out[o * inner + i] !=
-            valueAt<double>(size() - 1, (o * size() + rank) * inner + i))
-          return std::string("wrong element");
-    return std::string("ok");
-  });
+  auto results =
+      runRanks(size(), transport(), 1 << 16, [&](int rank, Transport &t) {
+        auto group = t.group(0, everyone(size()));
+        double *in = reinterpret_cast<double *>(t.arena()), *out = in + 1024;
+        for (int64_t i = 0; i < outer * size() * inner; ++i)
+          in[i] = valueAt<double>(rank, i);
+        group->reduceScatter(FLEET_RT_MAX, FLEET_RT_F64, in, out, outer, inner);
+        for (int64_t o = 0; o < outer; ++o)
+          for (int64_t i = 0; i < inner; ++i)
+            if (out[o * inner + i] !=
+                valueAt<double>(size() - 1, (o * size() + rank) * inner + i))
+              return std::string("wrong element");
+        return std::string("ok");
+      });
   for (const RankResult &result : results)
     EXPECT_EQ(result.text, "ok");
 }
 
 TEST_P(Collectives, AllToAllTransposes) {
   const int64_t outer = 2, inner = 3;
-  auto results = runRanks(size(), transport(), 1 << 16, [&](int rank, Transport &t) {
-    auto group = t.group(0, everyone(size()));
-    int64_t *in = reinterpret_cast<int64_t *>(t.arena()), *out = in + 1024;
-    for (int64_t i = 0; i < outer * size() * inner; ++i)
-      in[i] = rank * 1000 + i;
-    group->allToAll(FLEET_RT_I64, in, out, outer, inner);
-    for (int r = 0; r < size(); ++r)
-      for (int64_t o = 0; o < outer; ++o)
-        for (int64_t i = 0; i < inner; ++i)
-          if (out[(r * outer + o) * inner + i] !=
-              r * 1000 + (o * size() + rank) * inner + i)
-            return std::string("wrong element");
-    return std::string("ok");
-  });
+  auto results =
+      runRanks(size(), transport(), 1 << 16, [&](int rank, Transport &t) {
+        auto group = t.group(0, everyone(size()));
+        int64_t *in = reinterpret_cast<int64_t *>(t.arena()), *out = in + 1024;
+        for (int64_t i = 0; i < outer * size() * inner; ++i)
+          in[i] = rank * 1000 + i;
+        group->allToAll(FLEET_RT_I64, in, out, outer, inner);
+        for (int r = 0; r < size(); ++r)
+          for (int64_t o = 0; o < outer; ++o)
+            for (int64_t i = 0; i < inner; ++i)
+              if (out[(r * outer + o) * inner + i] !=
+                  r * 1000 + (o * size() + rank) * inner + i)
+                return std::string("wrong element");
+        return std::string("ok");
+      });
   for (const RankResult &result : results)
     EXPECT_EQ(result.text, "ok");
 }
 
 TEST_P(Collectives, SendsPassAroundARing) {
-  auto results = runRanks(size(), transport(), 4096, [&](int rank, Transport &t) {
-    int64_t *data = reinterpret_cast<int64_t *>(t.arena());
-    int next = (rank + 1) % size(), last = (rank + size() - 1) % size();
-    data[0] = 7;
-    if (rank == 0) {
-      t.send(next, data, 8);
-      t.recv(last, data, 8);
-    } else {
-      t.recv(last, data, 8);
-      ++data[0];
-      t.send(next, data, 8);
-    }
-    return std::to_string(data[0]);
-  });
+  auto results =
+      runRanks(size(), transport(), 4096, [&](int rank, Transport &t) {
+        int64_t *data = reinterpret_cast<int64_t *>(t.arena());
+        int next = (rank + 1) % size(), last = (rank + size() - 1) % size();
+        data[0] = 7;
+        if (rank == 0) {
+          t.send(next, data, 8);
+          t.recv(last, data, 8);
+        } else {
+          t.recv(last, data, 8);
+          ++data[0];
+          t.send(next, data, 8);
+        }
+        return std::to_string(data[0]);
+      });
   EXPECT_EQ(results[0].text, std::to_string(7 + size() - 1));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Collectives,
-    testing::Combine(testing::Values("shm", "gloo"), testing::Values(2, 3, 4, 8)),
-    [](const auto &info) {
-      return std::get<0>(info.param) + std::to_string(std::get<1>(info.param));
-    });
+INSTANTIATE_TEST_SUITE_P(All, Collectives,
+                         testing::Combine(testing::Values("shm", "gloo"),
+                                          testing::Values(2, 3, 4, 8)),
+                         [](const auto &info) {
+                           return std::get<0>(info.param) +
+                                  std::to_string(std::get<1>(info.param));
+                         });
 
 TEST(Failure, SurvivorsSayWhomTheyWaitedFor) {
   for (const char *transport : {"shm", "gloo"}) {
@@ -187,7 +192,8 @@ TEST(Failure, SurvivorsSayWhomTheyWaitedFor) {
           << results[rank].text;
     }
     EXPECT_NE(results[0].text.find("1"), std::string::npos) << results[0].text;
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(6));
+    EXPECT_LT(std::chrono::steady_clock::now() - begin,
+              std::chrono::seconds(6));
   }
 }
 

@@ -25,19 +25,21 @@ std::string temporary(const std::string &name, const std::string &bytes) {
 /// A safetensors file with one tensor of int64.
 std::string safetensors(const std::string &name, const std::string &shape,
                         const std::vector<int64_t> &values) {
-  std::string header = "{\"" + name + "\":{\"dtype\":\"I64\",\"shape\":" + shape +
-                       ",\"data_offsets\":[0," +
-                       std::to_string(values.size() * 8) + "]}}";
+  std::string header =
+      "{\"" + name + "\":{\"dtype\":\"I64\",\"shape\":" + shape +
+      ",\"data_offsets\":[0," + std::to_string(values.size() * 8) + "]}}";
   uint64_t size = header.size();
   std::string bytes(reinterpret_cast<const char *>(&size), 8);
   bytes += header;
-  bytes.append(reinterpret_cast<const char *>(values.data()), values.size() * 8);
+  bytes.append(reinterpret_cast<const char *>(values.data()),
+               values.size() * 8);
   return bytes;
 }
 
 /// Two data-parallel ranks, two micro-batches, a global batch of four rows of two.
 Program program() {
-  std::string text = R"({"format":"fleet.program/1","stage":0,"stages":1,"precision":"f32",
+  std::string text =
+      R"({"format":"fleet.program/1","stage":0,"stages":1,"precision":"f32",
     "mesh":[{"name":"dp","size":2},{"name":"pp","size":1}],"arena_bytes":256,"global_batch":4,"micro_batches":2,
     "buffers":[{"name":"x","kind":"input","dtype":"i64","shape":[1,2],"offset":0,"slots":2,"slot_bytes":64,
       "source":"x","global_shape":[2,2],"sharding":[["dp"],[]]}],
@@ -61,7 +63,8 @@ TEST(Inputs, RanksReadTheirRowsOfEachMicroBatch) {
     values[i] = static_cast<int64_t>(i);
   Program p = program();
   DataOptions options;
-  options.path = temporary("rows.safetensors", safetensors("x", "[2,4,2]", values));
+  options.path =
+      temporary("rows.safetensors", safetensors("x", "[2,4,2]", values));
   options.steps = 2;
   for (int64_t rank : {0, 1}) {
     std::vector<uint8_t> arena(256);
@@ -78,14 +81,16 @@ TEST(Inputs, MissingTensorAndTooFewSteps) {
   Program p = program();
   DataOptions options;
   options.steps = 3;
-  options.path = temporary("few.safetensors",
-                           safetensors("x", "[2,4,2]", std::vector<int64_t>(16)));
+  options.path = temporary(
+      "few.safetensors", safetensors("x", "[2,4,2]", std::vector<int64_t>(16)));
   EXPECT_EQ(messageOf([&] { openInputs(p, 0, options); }),
             options.path + ": tensor 'x' has 2 steps, asked for 3");
-  options.path = temporary("other.safetensors",
-                           safetensors("z", "[3,4,2]", std::vector<int64_t>(24)));
+  options.path =
+      temporary("other.safetensors",
+                safetensors("z", "[3,4,2]", std::vector<int64_t>(24)));
   EXPECT_EQ(messageOf([&] { openInputs(p, 0, options); }),
-            options.path + ": has no tensor 'x', which the program reads; it has 'z'");
+            options.path +
+                ": has no tensor 'x', which the program reads; it has 'z'");
   options.path = temporary("shape.safetensors",
                            safetensors("x", "[3,8]", std::vector<int64_t>(24)));
   EXPECT_EQ(messageOf([&] { openInputs(p, 0, options); }),
@@ -102,15 +107,18 @@ TEST(TensorFile, EveryTruncationIsReported) {
 }
 
 TEST(TensorFile, HostileHeaders) {
-  for (const char *header :
-       {"[]", "{\"x\":1}", "{\"x\":{\"dtype\":\"I64\",\"shape\":[-1],\"data_offsets\":[0,8]}}",
-        "{\"x\":{\"dtype\":\"I64\",\"shape\":[4611686018427387904,4],\"data_offsets\":[0,0]}}",
-        "{\"x\":{\"dtype\":\"Q\",\"shape\":[1],\"data_offsets\":[0,8]}}",
-        "{\"x\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[8,0]}}"}) {
+  for (
+      const char *header :
+      {"[]", "{\"x\":1}",
+       "{\"x\":{\"dtype\":\"I64\",\"shape\":[-1],\"data_offsets\":[0,8]}}",
+       "{\"x\":{\"dtype\":\"I64\",\"shape\":[4611686018427387904,4],\"data_offsets\":[0,0]}}",
+       "{\"x\":{\"dtype\":\"Q\",\"shape\":[1],\"data_offsets\":[0,8]}}",
+       "{\"x\":{\"dtype\":\"I64\",\"shape\":[1],\"data_offsets\":[8,0]}}"}) {
     std::string text = header;
     uint64_t size = text.size();
     std::string bytes(reinterpret_cast<const char *>(&size), 8);
-    std::string path = temporary("hostile.safetensors", bytes + text + "01234567");
+    std::string path =
+        temporary("hostile.safetensors", bytes + text + "01234567");
     EXPECT_NE(messageOf([&] { TensorFile file(path); }), "") << header;
   }
 }

@@ -55,9 +55,9 @@ private:
 
 /// Checks that `sharding` fits a tensor of `type`: the bullets of the attribute's description. Emits an error through
 /// `emitError` otherwise.
-llvm::LogicalResult verifySharding(
-    ShardingAttr sharding, mlir::RankedTensorType type, MeshOp mesh,
-    llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+llvm::LogicalResult
+verifySharding(ShardingAttr sharding, mlir::RankedTensorType type, MeshOp mesh,
+               llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
 } // namespace fleet
 
