@@ -1,265 +1,196 @@
 //===- StrategyReader.cpp - Fleet's DistributedStrategy --------*- C++ -*-===//
 //
-// Checks a strategy against the table of keys and takes from it what this version does.
+// What the check of keys found becomes a Strategy: ranges of values, and rules between settings.
 //
 //===----------------------------------------------------------------------===//
 
 #include "StrategyReader.h"
-#include "StrategyKeys.h"
-
-#include <map>
+#include "KeyChecker.h"
+#include "ObjectReader.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace fleet {
-namespace {
-/// Walks a strategy; honoured values are collected by path.
-class Checker {
-public:
-  explicit Checker(std::string where) : where(std::move(where)) {}
 
-  Error check(const Json &object, const std::string &prefix);
-  const std::map<std::string, Json> &values() const { return honoured; }
+static constexpr int64_t kMaxDegree = 65536;
+static constexpr int64_t kMaxSteps = int64_t(1) << 31;
+
+namespace {
+/// Makes a Strategy of settings. The first error is kept.
+class StrategyBuilder {
+public:
+  explicit StrategyBuilder(const Settings &settings) : settings(settings) {}
+
+  Expected<Strategy> build();
 
 private:
-  Error checkLeaf(const StrategyKey &key, const Json &value);
+  void readDegrees(Strategy &s);
+  void readSharding(Strategy &s);
+  void readPipeline(Strategy &s);
+  void readOrder(Strategy &s);
 
-  std::string where;
-  std::map<std::string, Json> honoured;
+  bool has(Setting setting) const { return settings.count(setting); }
+  template <typename T> std::optional<T> get(Setting setting);
+  /// An integer in a range; the fallback where it is not given.
+  int64_t get(Setting setting, int64_t fallback, int64_t low, int64_t high);
+  bool isOn(Setting setting) { return get<bool>(setting).value_or(false); }
+  void fail(Setting setting, const Twine &message);
+
+  const Settings &settings;
+  std::string problem;
 };
 } // namespace
 
-static bool hasType(const Json &value, KeyType type) {
-  switch (type) {
-  case KeyType::Boolean:
-    return value.is_boolean();
-  case KeyType::Integer:
-    return value.is_number_integer();
-  case KeyType::Number:
-    return value.is_number();
-  case KeyType::String:
-    return value.is_string();
-  case KeyType::List:
-    return value.is_array();
-  }
-  llvm_unreachable("all types are listed");
+void StrategyBuilder::fail(Setting setting, const Twine &message) {
+  const Given &given = settings.at(setting);
+  std::string text =
+      toString(userError(given.value->place, given.path + " " + message));
+  if (problem.empty())
+    problem = std::move(text);
 }
 
-static StringRef describe(KeyType type) {
-  static constexpr StringLiteral names[] = {"a boolean", "an integer",
-                                            "a number", "a string", "a list"};
-  return names[static_cast<unsigned>(type)];
+template <typename T> std::optional<T> StrategyBuilder::get(Setting setting) {
+  auto it = settings.find(setting);
+  if (it == settings.end())
+    return std::nullopt;
+  const Node &node = *it->second.value;
+  auto value = node.as<T>();
+  if (!value)
+    fail(setting, "must be " + typeName<T>() + ", got " + node.describe());
+  return value;
 }
 
-Error Checker::checkLeaf(const StrategyKey &key, const Json &value) {
-  if (!hasType(value, key.type))
-    return userError(where, key.path + " must be " + describe(key.type) +
-                                ", got " + kindOf(value));
-  if (key.use == KeyUse::Honoured)
-    honoured[key.path.str()] = value;
-  else if (value != Json::parse(key.defaultValue.str()))
-    return userError(where, key.path + " = " + value.dump() +
-                                " is not yet supported");
-  return Error::success();
+int64_t StrategyBuilder::get(Setting setting, int64_t fallback, int64_t low,
+                             int64_t high) {
+  auto value = get<int64_t>(setting);
+  if (!value)
+    return fallback;
+  if (*value < low)
+    fail(setting, "must be at least " + Twine(low) + ", got " + Twine(*value));
+  if (*value > high)
+    fail(setting, "must be at most " + Twine(high) + ", got " + Twine(*value));
+  return *value;
 }
 
-Error Checker::check(const Json &object, const std::string &prefix) {
-  StringRef what = prefix.empty() ? StringRef("the strategy") : StringRef(prefix).drop_back();
-  if (!object.is_object())
-    return userError(where, what + " must be an object, got " + kindOf(object));
-  for (auto it = object.begin(); it != object.end(); ++it) {
-    std::string path = prefix + it.key();
-    bool group = false;
-    const StrategyKey *leaf = nullptr;
-    std::vector<std::string> siblings;
-    for (const StrategyKey &key : strategyKeys()) {
-      if (key.path == path)
-        leaf = &key;
-      group |= key.path.starts_with(path + ".");
-      StringRef rest = key.path;
-      if (rest.consume_front(prefix))
-        siblings.push_back(rest.split('.').first.str());
+void StrategyBuilder::readDegrees(Strategy &s) {
+  static constexpr std::pair<Setting, int64_t Strategy::*> degrees[] = {
+      {Setting::DpDegree, &Strategy::dp},
+      {Setting::MpDegree, &Strategy::mp},
+      {Setting::PpDegree, &Strategy::pp},
+      {Setting::ShardingDegree, &Strategy::sharding},
+      {Setting::SepDegree, &Strategy::sep}};
+  Setting inferred = Setting::None;
+  for (auto [setting, member] : degrees) {
+    auto value = get<int64_t>(setting);
+    if (!value)
+      continue;
+    s.*member = *value;
+    if (*value != -1) {
+      get(setting, 1, 1, kMaxDegree);
+      continue;
     }
-    if (!leaf && !group)
-      return userError(where, "unknown key '" + path + "'" +
-                                  suggestion(it.key(), siblings));
-    if (Error error =
-            leaf ? checkLeaf(*leaf, *it) : check(*it, path + "."))
-      return error;
+    if (inferred != Setting::None)
+      fail(setting, "and " + settings.at(inferred).path +
+                        " are both -1: one degree follows from the others");
+    inferred = setting;
   }
-  return Error::success();
-}
-
-namespace {
-/// Takes honoured values into a Strategy; a value given twice and differently is an error.
-class Collector {
-public:
-  Collector(const std::map<std::string, Json> &values, std::string where)
-      : values(values), where(std::move(where)) {}
-
-  /// The one value that the paths give, nullopt when none of them is there.
-  template <typename T>
-  std::optional<T> get(std::initializer_list<const char *> paths) {
-    std::optional<T> result;
-    std::string first;
-    for (const char *path : paths) {
-      auto it = values.find(path);
-      if (it == values.end())
-        continue;
-      T value = it->second.template get<T>();
-      if (result && *result != value && problem.empty())
-        problem = first + " = " + Json(*result).dump() + " and " + path +
-                  " = " + Json(value).dump() + " contradict each other";
-      if (!result) {
-        result = value;
-        first = path;
-      }
-    }
-    return result;
-  }
-  Error finish() {
-    return problem.empty() ? Error::success() : userError(where, problem);
-  }
-  void fail(std::string message) {
-    if (problem.empty())
-      problem = std::move(message);
-  }
-
-private:
-  const std::map<std::string, Json> &values;
-  std::string where, problem;
-};
-} // namespace
-
-/// A degree must be at least 1; dp may be -1.
-static void readDegree(Collector &c, const char *name, int64_t &degree,
-                       std::initializer_list<const char *> paths) {
-  if (auto value = c.get<int64_t>(paths)) {
-    if (*value < 1 && *value != -1)
-      c.fail(std::string(name) + " must be at least 1, got " +
-             std::to_string(*value));
-    degree = *value;
-  }
-}
-
-static std::vector<std::string> strings(Collector &c, const Json &list,
-                                        const char *name) {
-  std::vector<std::string> result;
-  for (const Json &entry : list) {
-    if (entry.is_string())
-      result.push_back(entry.get<std::string>());
-    else
-      c.fail(std::string(name) + " must be a list of strings");
-  }
-  return result;
-}
-
-static void readDegrees(Collector &c, Strategy &s) {
-  readDegree(c, "dp_degree", s.dp,
-             {"hybrid_configs.dp_degree", "hybrid_configs.dp_configs.dp_degree",
-              "sharding_configs.dp_degree"});
-  readDegree(c, "mp_degree", s.mp,
-             {"hybrid_configs.mp_degree", "hybrid_configs.mp_configs.mp_degree",
-              "sharding_configs.mp_degree",
-              "tensor_parallel_configs.tensor_parallel_degree"});
-  readDegree(c, "pp_degree", s.pp,
-             {"hybrid_configs.pp_degree", "hybrid_configs.pp_configs.pp_degree",
-              "sharding_configs.pp_degree"});
-  readDegree(c, "sharding_degree", s.sharding,
-             {"hybrid_configs.sharding_degree",
-              "hybrid_configs.sharding_configs.sharding_degree",
-              "sharding_configs.sharding_degree"});
-  readDegree(c, "sep_degree", s.sep,
-             {"hybrid_configs.sep_degree",
-              "hybrid_configs.sep_configs.sep_degree"});
+  // What one degree takes of the devices leaves nothing for another to follow from.
+  if (inferred != Setting::None && !has(Setting::DpDegree))
+    s.dp = 1;
   if (s.sep != 1)
-    c.fail("hybrid_configs.sep_degree = " + std::to_string(s.sep) +
-           " is not yet supported");
-  auto stage = c.get<int64_t>({"sharding_configs.stage",
-                               "hybrid_configs.sharding_configs.stage"});
-  if (stage.value_or(1) != 1)
-    c.fail("sharding_configs.stage = " + std::to_string(*stage) +
-           " is not yet supported");
+    fail(Setting::SepDegree, "= " + Twine(s.sep) + " is not yet supported");
 }
 
-static void readPipeline(Collector &c, Strategy &s) {
-  s.accumulateSteps = c.get<int64_t>(
-      {"pipeline_configs.accumulate_steps",
-       "hybrid_configs.pp_configs.accumulate_steps",
-       "hybrid_configs.sharding_configs.accumulate_steps",
-       "gradient_merge_configs.k_steps",
-       "sharding_configs.gradient_merge_acc_step"});
-  if (s.accumulateSteps.value_or(1) < 1)
-    c.fail("accumulate_steps must be at least 1, got " +
-           std::to_string(*s.accumulateSteps));
-  s.microBatchSize =
-      c.get<int64_t>({"pipeline_configs.micro_batch_size",
-                      "hybrid_configs.pp_configs.micro_batch_size"});
-  if (s.microBatchSize.value_or(1) < 1)
-    c.fail("micro_batch_size must be at least 1, got " +
-           std::to_string(*s.microBatchSize));
-  s.scheduleMode =
-      c.get<std::string>({"pipeline_configs.schedule_mode",
-                          "hybrid_configs.pp_configs.schedule_mode"})
-          .value_or(s.scheduleMode);
-  if (s.scheduleMode != "1F1B" && s.scheduleMode != "F-then-B")
-    c.fail("schedule_mode '" + s.scheduleMode +
-           "' is not yet supported: 1F1B and F-then-B are");
-  if (auto starts = c.get<Json>({"pipeline_configs.stage_starts",
-                                 "hybrid_configs.pp_configs.stage_starts"}))
-    s.stageStarts = strings(c, *starts, "stage_starts");
-}
-
-static void readOrder(Collector &c, Strategy &s) {
-  auto order = c.get<Json>({"hybrid_configs.order"});
-  if (!order || order->empty())
-    return;
-  std::vector<std::string> names = strings(c, *order, "order");
-  std::vector<std::string> sorted = names, expected = s.order;
-  std::sort(sorted.begin(), sorted.end());
-  std::sort(expected.begin(), expected.end());
-  if (sorted != expected)
-    c.fail("hybrid_configs.order must name dp, pp, sharding, sep and mp once "
-           "each, got " +
-           order->dump());
-  s.order = names;
-}
-
-Expected<Strategy> readStrategy(const Json &json, const std::string &where) {
-  const Json *object = &json;
-  if (json.is_object() && json.contains("schema")) {
-    ObjectReader reader(json, where);
-    std::string schema;
-    reader.read("schema", schema);
-    object = reader.find("strategy");
-    if (schema != "fleet.strategy/1")
-      reader.failAt("schema", "must be 'fleet.strategy/1', got '" + schema + "'");
-    if (Error error = reader.finish())
-      return error;
-    if (!object)
-      return userError(where, "lacks the key 'strategy'");
-  }
-  Checker checker(where);
-  if (Error error = checker.check(*object, ""))
-    return error;
-  Collector c(checker.values(), where);
-  Strategy s;
-  readDegrees(c, s);
-  readPipeline(c, s);
-  readOrder(c, s);
-  // Fleet's default of sharding_configs.sharding_degree is 8: it counts when static sharding is switched on.
-  bool sharded = c.get<bool>({"sharding"}).value_or(false);
-  if (sharded && !checker.values().count("sharding_configs.sharding_degree") &&
-      s.sharding == 1)
+/// Fleet's static graphs switch a kind of parallelism on and say its degree elsewhere; there is no program here that
+/// would say it instead.
+void StrategyBuilder::readSharding(Strategy &s) {
+  if (isOn(Setting::ShardingSwitch) && !has(Setting::ShardingDegree))
     s.sharding = 8;
-  s.fuseAllReduce = c.get<bool>({"fuse_all_reduce_ops"}).value_or(true);
-  s.fuseSizeMB = c.get<int64_t>({"fuse_grad_size_in_MB"}).value_or(32);
-  if (s.fuseSizeMB < 1)
-    c.fail("fuse_grad_size_in_MB must be at least 1, got " +
-           std::to_string(s.fuseSizeMB));
-  if (Error error = c.finish())
-    return error;
+  if (isOn(Setting::PipelineSwitch) && !has(Setting::PpDegree))
+    fail(Setting::PipelineSwitch, "is true but no pp_degree is given");
+  if (isOn(Setting::TensorParallelSwitch) && !has(Setting::MpDegree))
+    fail(Setting::TensorParallelSwitch,
+         "is true but no tensor_parallel_degree is given");
+  s.shardingStage = get(Setting::ShardingStage, 1, 1, 3);
+  if (s.shardingStage != 1)
+    fail(Setting::ShardingStage,
+         "= " + Twine(s.shardingStage) + " is not yet supported");
+}
+
+void StrategyBuilder::readPipeline(Strategy &s) {
+  if (has(Setting::AccumulateSteps))
+    s.accumulateSteps = get(Setting::AccumulateSteps, 1, 1, kMaxSteps);
+  if (has(Setting::MicroBatchSize))
+    s.microBatchSize = get(Setting::MicroBatchSize, 1, 1, kMaxSteps);
+  if (auto mode = get<std::string>(Setting::ScheduleMode)) {
+    static constexpr StringLiteral later[] = {
+        "Eager1F1B", "VPP",  "ZBH1",  "ZB-H1",  "ZBH2",     "ZB-H2",
+        "ZBV",       "ZB-V", "ZBVPP", "ZB-VPP", "DualPipeV"};
+    s.scheduleMode = *mode;
+    if (is_contained(later, *mode))
+      fail(Setting::ScheduleMode,
+           "= " + quote(*mode) + " is not yet supported");
+    else if (*mode != "1F1B" && *mode != "F-then-B")
+      fail(Setting::ScheduleMode,
+           "must be one of 1F1B, F-then-B, got " + quote(*mode));
+  }
+  if (auto starts = get<std::vector<std::string>>(Setting::StageStarts))
+    s.stageStarts = *starts;
+}
+
+void StrategyBuilder::readOrder(Strategy &s) {
+  auto names = get<std::vector<std::string>>(Setting::Order);
+  if (!names)
+    return;
+  if (names->size() != s.order.size() ||
+      !std::is_permutation(names->begin(), names->end(), s.order.begin()))
+    fail(Setting::Order,
+         "must name dp, pp, sharding, sep and mp once each, got " +
+             quote(llvm::join(*names, ", ")));
+  s.order = *names;
+}
+
+Expected<Strategy> StrategyBuilder::build() {
+  Strategy s;
+  readDegrees(s);
+  readSharding(s);
+  readPipeline(s);
+  readOrder(s);
+  s.fuseAllReduce = get<bool>(Setting::FuseAllReduce).value_or(true);
+  s.fuseSizeMB = get(Setting::FuseSizeMB, s.fuseSizeMB, 1, int64_t(1) << 30);
+  if (!problem.empty())
+    return createStringError(inconvertibleErrorCode(), problem);
   return s;
+}
+
+Error unwrapStrategy(Node &node) {
+  if (!node.is(Node::Kind::Object) ||
+      !(node.find("schema") || node.find("strategy")))
+    return Error::success();
+  ObjectReader reader(node, "");
+  std::string schema;
+  reader.require("schema");
+  if (reader.read("schema", schema) && schema != "fleet.strategy/1")
+    reader.fail("schema", "must be 'fleet.strategy/1', got " + quote(schema));
+  reader.require("strategy");
+  const Node *inner = reader.find("strategy");
+  if (Error error = reader.finish())
+    return error;
+  Node bare = *inner;
+  node = std::move(bare);
+  return Error::success();
+}
+
+Expected<Strategy> readStrategy(const Node &node) {
+  auto checked = checkKeys(node);
+  if (!checked)
+    return checked.takeError();
+  auto strategy = StrategyBuilder(checked->settings).build();
+  if (strategy)
+    strategy->ignored = std::move(checked->ignored);
+  return strategy;
 }
 
 } // namespace fleet

@@ -8,8 +8,7 @@
 #ifndef FLEET_STRATEGY_JOB_H
 #define FLEET_STRATEGY_JOB_H
 
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/ADT/StringRef.h"
+#include "fleet/Strategy/Strategy.h"
 #include "llvm/Support/Error.h"
 
 #include <map>
@@ -22,9 +21,9 @@ namespace fleet {
 struct LossSpec {
   std::string kind = "cross_entropy"; ///< cross_entropy, mse or inside
   std::string output = "logits";      ///< output that the loss reads, or is
-  std::string labels = "labels";
+  std::string labels = "labels";      ///< input that it is compared with
   std::optional<int64_t> ignoreIndex = -100; ///< null: every label counts
-  bool shift = false;
+  bool shift = false; ///< position i predicts label i + 1
 };
 
 struct OptimizerSpec {
@@ -48,22 +47,11 @@ struct ScheduleSpec {
   double minLr = 0;
 };
 
-struct Strategy {
-  int64_t dp = -1; ///< -1: what the other degrees leave
-  int64_t mp = 1, pp = 1, sharding = 1, sep = 1;
-  std::vector<std::string> order = {"dp", "pp", "sharding", "sep", "mp"};
-  std::string scheduleMode = "1F1B";
-  bool fuseAllReduce = true;
-  int64_t fuseSizeMB = 32;
-  std::optional<int64_t> accumulateSteps;
-  std::optional<int64_t> microBatchSize; ///< samples of one data-parallel rank
-  std::vector<std::string> stageStarts;
-};
-
 struct Job {
   std::string model;
-  std::string weights;
-  int64_t batch = 0; ///< global batch of one optimizer step
+  std::string weights; ///< empty: those of the model file
+  std::string data;    ///< empty: fleet-run is told
+  int64_t batch = 0;   ///< global batch of one optimizer step
   std::map<std::string, std::vector<int64_t>> inputs;
   LossSpec loss;
   OptimizerSpec optimizer;
@@ -72,23 +60,29 @@ struct Job {
   int64_t accumulate = 1; ///< micro-batches of a step
   std::string precision = "f32";
   int64_t seed = 0;
-  std::vector<std::string> frozen;
-  int64_t devices = 1; ///< CPU ranks
-  std::map<std::string, std::string> shardings;
+  std::vector<std::string>
+      frozen; ///< names and patterns of parameters that are not trained
+  int64_t devices = 1;                          ///< CPU ranks
+  std::map<std::string, std::string> shardings; ///< pins: name to "[{}, {mp}]"
   Strategy strategy;
 };
 
 /// What the command line says beside or instead of a job file. Empty: not said.
 struct JobArguments {
-  std::string model, jobFile, strategyFile, optimizer, loss, devices, precision;
+  std::string model, jobFile, strategyFile;
+  std::string optimizer; ///< "adamw,lr=1e-3"
+  std::string loss;      ///< "cross_entropy" or "cross_entropy,shift=true"
+  std::string devices;   ///< "cpu:4"
+  std::string precision;
+  std::string recipe; ///< "expected.json:adamw": a recipe of a reference model
 };
 
 /// Reads and merges job file, strategy file and command line, fills defaults, and checks what can be checked without the
 /// model: degrees against devices, batch against ranks and micro-batches. What is given twice and differs is an error.
-/// Errors are one line that names the file and key.
+/// Errors are one line that names the file, its line and the key.
 llvm::Expected<Job> readJob(const JobArguments &arguments);
 
-/// The job with all defaults written, as JSON text.
+/// The job with all defaults written, as JSON text that readJob reads to the same job.
 std::string toJson(const Job &job);
 
 } // namespace fleet
