@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_STRATEGY_JOBPARTS_H
-#define FLEET_STRATEGY_JOBPARTS_H
+#ifndef FLEET_LIB_STRATEGY_JOBPARTS_H
+#define FLEET_LIB_STRATEGY_JOBPARTS_H
 
 #include "Node.h"
 #include "fleet/Strategy/Job.h"
@@ -22,4 +22,4 @@ llvm::Error readPart(const Node &node, const std::string &path,
 
 } // namespace fleet
 
-#endif // FLEET_STRATEGY_JOBPARTS_H
+#endif // FLEET_LIB_STRATEGY_JOBPARTS_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_STRATEGY_JOBSOURCES_H
-#define FLEET_STRATEGY_JOBSOURCES_H
+#ifndef FLEET_LIB_STRATEGY_JOBSOURCES_H
+#define FLEET_LIB_STRATEGY_JOBSOURCES_H
 
 #include "Node.h"
 #include "fleet/Strategy/Job.h"
@@ -18,4 +18,4 @@ llvm::Expected<Node> gatherJob(const JobArguments &arguments);
 
 } // namespace fleet
 
-#endif // FLEET_STRATEGY_JOBSOURCES_H
+#endif // FLEET_LIB_STRATEGY_JOBSOURCES_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_STRATEGY_KEYCHECKER_H
-#define FLEET_STRATEGY_KEYCHECKER_H
+#ifndef FLEET_LIB_STRATEGY_KEYCHECKER_H
+#define FLEET_LIB_STRATEGY_KEYCHECKER_H
 
 #include "Node.h"
 #include "fleet/Strategy/Strategy.h"
@@ -33,4 +33,4 @@ llvm::Expected<CheckedStrategy> checkKeys(const Node &strategy);
 
 } // namespace fleet
 
-#endif // FLEET_STRATEGY_KEYCHECKER_H
+#endif // FLEET_LIB_STRATEGY_KEYCHECKER_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_STRATEGY_LAYOUT_H
-#define FLEET_STRATEGY_LAYOUT_H
+#ifndef FLEET_LIB_STRATEGY_LAYOUT_H
+#define FLEET_LIB_STRATEGY_LAYOUT_H
 
 #include "Node.h"
 #include "fleet/Strategy/Job.h"
@@ -27,4 +27,4 @@ llvm::Error resolveLayout(Job &job, const LayoutSaid &said);
 
 } // namespace fleet
 
-#endif // FLEET_STRATEGY_LAYOUT_H
+#endif // FLEET_LIB_STRATEGY_LAYOUT_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_STRATEGY_NODE_H
-#define FLEET_STRATEGY_NODE_H
+#ifndef FLEET_LIB_STRATEGY_NODE_H
+#define FLEET_LIB_STRATEGY_NODE_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -98,4 +98,4 @@ std::string joinPath(llvm::StringRef path, llvm::StringRef key);
 
 } // namespace fleet
 
-#endif // FLEET_STRATEGY_NODE_H
+#endif // FLEET_LIB_STRATEGY_NODE_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_STRATEGY_OBJECTREADER_H
-#define FLEET_STRATEGY_OBJECTREADER_H
+#ifndef FLEET_LIB_STRATEGY_OBJECTREADER_H
+#define FLEET_LIB_STRATEGY_OBJECTREADER_H
 
 #include "Node.h"
 
@@ -66,4 +66,4 @@ private:
 
 } // namespace fleet
 
-#endif // FLEET_STRATEGY_OBJECTREADER_H
+#endif // FLEET_LIB_STRATEGY_OBJECTREADER_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FLEET_STRATEGY_PARSE_H
-#define FLEET_STRATEGY_PARSE_H
+#ifndef FLEET_LIB_STRATEGY_PARSE_H
+#define FLEET_LIB_STRATEGY_PARSE_H
 
 #include "Node.h"
 
@@ -27,4 +27,4 @@ llvm::Expected<Node> parseStrategyFile(llvm::StringRef path);
 
 } // namespace fleet
 
-#endif // FLEET_STRATEGY_PARSE_H
+#endif // FLEET_LIB_STRATEGY_PARSE_H

@@ -35,6 +35,9 @@ struct CommandLine {
   cl::opt<std::string, true> precision{"precision", cl::desc("f32 or f64"),
                                        cl::location(job.precision),
                                        cl::cat(category)};
+  cl::opt<std::string, true> recipe{
+      "recipe", cl::desc("FILE:NAME, a recipe of a reference model"),
+      cl::location(job.recipe), cl::cat(category)};
   cl::opt<std::string> emit{
       "emit", cl::desc("Level to stop at: model, step, plan or local"),
       cl::init("local"), cl::cat(category)};
