@@ -49,7 +49,7 @@ std::string quote(StringRef text) {
 
 std::string format(double value) {
   char buffer[32];
-  auto end = std::to_chars(std::begin(buffer), std::end(buffer), value).ptr;
+  char *end = std::to_chars(std::begin(buffer), std::end(buffer), value).ptr;
   return std::string(buffer, end);
 }
 

@@ -39,7 +39,7 @@ bool ObjectReader::read(StringRef key, int64_t &value, int64_t low,
 bool ObjectReader::read(StringRef key, double &value, double low, double high) {
   if (!read(key, value))
     return false;
-  if (!(value >= low && value <= high))
+  if (value < low || value > high)
     fail(key, "must lie between " + format(low) + " and " + format(high) +
                   ", got " + format(value));
   return true;

@@ -18,7 +18,7 @@ JobFiles::JobFiles() {
   EXPECT_FALSE(sys::fs::createUniqueDirectory("fleet-job", folder));
 }
 
-JobFiles::~JobFiles() { sys::fs::remove_directories(folder); }
+JobFiles::~JobFiles() { EXPECT_FALSE(sys::fs::remove_directories(folder)); }
 
 std::string JobFiles::path(StringRef name) const {
   SmallString<128> result = folder;
