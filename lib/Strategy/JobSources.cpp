@@ -110,13 +110,13 @@ static Expected<Node> parseOption(StringRef text, StringRef option,
 }
 
 static Expected<Node> readOptions(const JobArguments &arguments) {
-  Node job = Node::object(Place::of("command line"));
+  Node job = Node::object(Place::of("the command line"));
   auto addText = [&](StringRef key, StringRef text, StringRef option) {
     if (!text.empty())
       job.members.emplace_back(key.str(),
                                Node::string(Place::of(option), text));
   };
-  addText("model", arguments.model, "command line");
+  addText("model", arguments.model, "the command line");
   addText("devices", arguments.devices, "--devices");
   addText("precision", arguments.precision, "--precision");
   auto addOption = [&](StringRef key, StringRef text,
@@ -146,7 +146,7 @@ static void unifyPath(const Node &base, Node &extra) {
 }
 
 Expected<Node> gatherJob(const JobArguments &arguments) {
-  Node job = Node::object(Place::of("command line"));
+  Node job = Node::object(Place::of("the command line"));
   auto add = [&](Expected<Node> source) -> Error {
     if (!source)
       return source.takeError();

@@ -95,8 +95,8 @@ Error KeyChecker::checkKey(const StrategyKey &key, const Node &value) {
   if (!hasType(value, key.type) && !(isDefault && value.is(Node::Kind::Null))) {
     StringRef hint;
     if (key.type == KeyType::Boolean && value.is(Node::Kind::Object))
-      hint = " (the groups of paddle.distributed.Strategy are not yet "
-             "supported)";
+      hint =
+          " (the groups of paddle.distributed.Strategy are not yet supported)";
     return userError(value.place, key.path + " must be " + nameOf(key.type) +
                                       ", got " + value.describe() + hint);
   }

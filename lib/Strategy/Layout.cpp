@@ -86,10 +86,10 @@ static Error resolveMicroBatches(Job &job, const LayoutSaid &said) {
   Strategy &s = job.strategy;
   if (s.accumulateSteps) {
     if (said.accumulate && *s.accumulateSteps != job.accumulate)
-      return userError(said.place, "accumulate is " + Twine(job.accumulate) +
-                                       " but accumulate_steps of the strategy "
-                                       "is " +
-                                       Twine(*s.accumulateSteps));
+      return userError(said.place,
+                       "accumulate is " + Twine(job.accumulate) +
+                           " but accumulate_steps of the strategy is " +
+                           Twine(*s.accumulateSteps));
     job.accumulate = *s.accumulateSteps;
   }
   Product shares;

@@ -101,9 +101,8 @@ static const Mistake kMistakes[] = {
 TEST(JobErrorsTest, EveryMessage) {
   JobFiles files;
   for (auto [part, message] : kMistakes) {
-    std::string text = R"({"model": "m", "batch": 8,)"
-                       "\n" +
-                       std::string(part) + "\n}";
+    std::string text =
+        "{\"model\": \"m\", \"batch\": 8,\n" + std::string(part) + "\n}";
     EXPECT_EQ(files.jobError(text), "job.json:2: " + std::string(message))
         << part;
   }
@@ -117,10 +116,10 @@ TEST(JobErrorsTest, WhatIsMissing) {
       "job.json:1: batch is missing: the samples of one step over all devices");
   EXPECT_EQ(files.jobError(R"({"model": "m", "batch": 0})"),
             "job.json:1: batch must be at least 1, got 0");
-  EXPECT_EQ(files.jobError(R"({"model": "m", "batch": 9000000000000000000})"),
-            "job.json:1: batch must be at most 1099511627776, got "
-            "9000000000000000000");
-  EXPECT_EQ(files.error({}), "command line: model is missing");
+  EXPECT_EQ(
+      files.jobError(R"({"model": "m", "batch": 9000000000000000000})"),
+      "job.json:1: batch must be at most 1099511627776, got 9000000000000000000");
+  EXPECT_EQ(files.error({}), "the command line: model is missing");
 }
 
 TEST(JobErrorsTest, NoJobAtAll) {
@@ -129,12 +128,12 @@ TEST(JobErrorsTest, NoJobAtAll) {
   EXPECT_EQ(files.jobError(" \n"), "job.json: is empty");
   EXPECT_EQ(files.jobError("[]"),
             "job.json:1: a job must be an object, got a list");
-  EXPECT_EQ(files.jobError("\n\n{\"model\""),
-            "job.json:3: not valid JSON: syntax error while parsing object "
-            "separator - unexpected end of input; expected ':'");
-  EXPECT_EQ(files.jobError("\xff\xfe"),
-            "job.json:1: not valid JSON: syntax error while parsing value - "
-            "invalid literal");
+  EXPECT_EQ(
+      files.jobError("\n\n{\"model\""),
+      "job.json:3: not valid JSON: syntax error while parsing object separator - unexpected end of input; expected ':'");
+  EXPECT_EQ(
+      files.jobError("\xff\xfe"),
+      "job.json:1: not valid JSON: syntax error while parsing value - invalid literal");
   EXPECT_EQ(files.jobError(std::string(100000, '[')),
             "job.json:1: nests deeper than 64");
   std::string objects;
@@ -145,9 +144,9 @@ TEST(JobErrorsTest, NoJobAtAll) {
 
 TEST(JobErrorsTest, OneLineWhateverTheNames) {
   JobFiles files;
-  EXPECT_EQ(files.jobError(R"({"a\nb\u0000\u001b": 1})"),
-            "job.json:1: unknown key 'a\\x0ab\\x00\\x1b'; the nearest key is "
-            "'model'");
+  EXPECT_EQ(
+      files.jobError(R"({"a\nb\u0000\u001b": 1})"),
+      "job.json:1: unknown key 'a\\x0ab\\x00\\x1b'; the nearest key is 'model'");
   std::string longKey(1000, 'k');
   EXPECT_EQ(files.jobError("{\"" + longKey + "\": 1}"),
             "job.json:1: unknown key '" + longKey.substr(0, 60) +

@@ -155,14 +155,14 @@ TEST(JobTest, Recipes) {
 
 TEST(JobTest, RecipeErrors) {
   JobFiles files;
-  EXPECT_EQ(files.error(withRecipe(files, "adamw_clap")),
-            "expected.json:1: has no recipe 'adamw_clap'; the nearest key is "
-            "'adamw_clip'");
+  EXPECT_EQ(
+      files.error(withRecipe(files, "adamw_clap")),
+      "expected.json:1: has no recipe 'adamw_clap'; the nearest key is 'adamw_clip'");
   JobArguments arguments = withRecipe(files, "adamw_accum4");
   arguments.optimizer = "adamw,lr=0.1";
-  EXPECT_EQ(files.error(arguments),
-            "expected.json:10: optimizer.lr is given twice: 0.002 here and 0.1 "
-            "in --optimizer");
+  EXPECT_EQ(
+      files.error(arguments),
+      "expected.json:10: optimizer.lr is given twice: 0.002 here and 0.1 in --optimizer");
   arguments.recipe = "expected.json";
   EXPECT_EQ(files.error(arguments),
             "--recipe: must be FILE:RECIPE, got 'expected.json'");
@@ -215,26 +215,25 @@ TEST(JobTest, GivenTwiceAndDifferent) {
     arguments.*member = text.str();
     return files.error(arguments);
   };
-  EXPECT_EQ(with(&JobArguments::model, "other.onnx"),
-            "job.json:3: model is given twice: 'model.onnx' here and "
-            "'other.onnx' in command line");
-  EXPECT_EQ(with(&JobArguments::devices, "cpu:2"),
-            "job.json:9: devices is given twice: 'cpu:4' here and 'cpu:2' in "
-            "--devices");
-  EXPECT_EQ(with(&JobArguments::precision, "f32"),
-            "job.json:8: precision is given twice: 'f64' here and 'f32' in "
-            "--precision");
-  EXPECT_EQ(with(&JobArguments::loss, "mse"),
-            "job.json:5: loss.kind is given twice: 'cross_entropy' here and "
-            "'mse' in --loss");
-  EXPECT_EQ(with(&JobArguments::optimizer, "sgd"),
-            "job.json:6: optimizer.name is given twice: 'adamw' here and 'sgd' "
-            "in --optimizer");
+  EXPECT_EQ(
+      with(&JobArguments::model, "other.onnx"),
+      "job.json:3: model is given twice: 'model.onnx' here and 'other.onnx' in the command line");
+  EXPECT_EQ(
+      with(&JobArguments::devices, "cpu:2"),
+      "job.json:9: devices is given twice: 'cpu:4' here and 'cpu:2' in --devices");
+  EXPECT_EQ(
+      with(&JobArguments::precision, "f32"),
+      "job.json:8: precision is given twice: 'f64' here and 'f32' in --precision");
+  EXPECT_EQ(
+      with(&JobArguments::loss, "mse"),
+      "job.json:5: loss.kind is given twice: 'cross_entropy' here and 'mse' in --loss");
+  EXPECT_EQ(
+      with(&JobArguments::optimizer, "sgd"),
+      "job.json:6: optimizer.name is given twice: 'adamw' here and 'sgd' in --optimizer");
   EXPECT_EQ(
       with(&JobArguments::strategyFile,
            files.write("s.json", R"({"hybrid_configs": {"dp_degree": 4}})")),
-      "job.json:11: strategy.hybrid_configs.dp_degree is given twice: 2 here "
-      "and 4 in s.json:1");
+      "job.json:11: strategy.hybrid_configs.dp_degree is given twice: 2 here and 4 in s.json:1");
   EXPECT_EQ(
       with(&JobArguments::strategyFile,
            files.write("s.json",
@@ -258,21 +257,21 @@ TEST(JobTest, OptionErrors) {
   EXPECT_EQ(
       with(&JobArguments::optimizer, "adamw,lr=fast"),
       "--optimizer: optimizer.lr must be a number, got the string 'fast'");
-  EXPECT_EQ(with(&JobArguments::optimizer, "adamq"),
-            "--optimizer: optimizer.name must be one of sgd, momentum, adam, "
-            "adamw, got 'adamq'");
-  EXPECT_EQ(with(&JobArguments::optimizer, ",lr=1"),
-            "--optimizer: optimizer.name must be one of sgd, momentum, adam, "
-            "adamw, got ''");
+  EXPECT_EQ(
+      with(&JobArguments::optimizer, "adamq"),
+      "--optimizer: optimizer.name must be one of sgd, momentum, adam, adamw, got 'adamq'");
+  EXPECT_EQ(
+      with(&JobArguments::optimizer, ",lr=1"),
+      "--optimizer: optimizer.name must be one of sgd, momentum, adam, adamw, got ''");
   EXPECT_EQ(with(&JobArguments::loss, "bce_with_logits"),
             "--loss: loss.kind 'bce_with_logits' is not yet supported");
   EXPECT_EQ(with(&JobArguments::precision, "bf16"),
             "--precision: precision 'bf16' is not yet supported");
   EXPECT_EQ(with(&JobArguments::devices, "h100:64"),
             "--devices: devices 'h100:64' is not yet supported: cpu:N is");
-  EXPECT_EQ(with(&JobArguments::devices, "cpu:0"),
-            "--devices: devices must be cpu:N with N from 1 to 65536, got "
-            "'cpu:0'");
+  EXPECT_EQ(
+      with(&JobArguments::devices, "cpu:0"),
+      "--devices: devices must be cpu:N with N from 1 to 65536, got 'cpu:0'");
   EXPECT_EQ(with(&JobArguments::jobFile, files.path("none.json")),
             "none.json: No such file or directory");
 }

@@ -71,8 +71,7 @@ TEST(TextFormatTest, Errors) {
       {"hybrid_configs {\ndp_degree: 2\n",
        "s.json:3: ends inside of hybrid_configs"},
       {"hybrid_configs { dp_degree: 2.5 }",
-       "s.json:1: hybrid_configs.dp_degree must be an integer, got the number "
-       "2.5"},
+       "s.json:1: hybrid_configs.dp_degree must be an integer, got the number 2.5"},
       {"hybrid_configs { dp_degree: -x }", "s.json:1: '-x' is no number"},
       {"fuse_grad_size_in_TFLOPS: inf", "s.json:1: 'inf' is no finite number"},
       {"fuse_grad_size_in_TFLOPS: 1e999", "s.json:1: '1e999' is no number"},
