@@ -20,7 +20,7 @@ int64_t product(ArrayRef<int64_t> shape) {
   return result;
 }
 
-ConstShape stridesOf(ArrayRef<int64_t> shape) {
+ConstShape rowMajorStrides(ArrayRef<int64_t> shape) {
   ConstShape strides(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;)
     strides[d - 1] = strides[d] * shape[d];
@@ -102,7 +102,7 @@ ConstTensor broadcastTo(const ConstTensor &tensor, ArrayRef<int64_t> shape) {
   if (tensor.shape == shape)
     return tensor;
   ConstTensor result(tensor.kind, shape);
-  ConstShape strides = stridesOf(tensor.shape);
+  ConstShape strides = rowMajorStrides(tensor.shape);
   size_t offset = shape.size() - tensor.shape.size();
   forEachIndex(shape, [&](ArrayRef<int64_t> index, int64_t flat) {
     int64_t from = 0;

@@ -42,7 +42,7 @@ struct ConstTensor {
 /// Number of elements of a shape.
 int64_t product(llvm::ArrayRef<int64_t> shape);
 /// Row-major strides.
-ConstShape stridesOf(llvm::ArrayRef<int64_t> shape);
+ConstShape rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 /// Result shape of numpy broadcasting; nullopt when sizes differ.
 std::optional<ConstShape> broadcastShape(llvm::ArrayRef<int64_t> a,
                                          llvm::ArrayRef<int64_t> b);

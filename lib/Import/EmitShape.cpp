@@ -212,7 +212,7 @@ static std::optional<Value> gatherSlice(EmitInput &in, Value x, int64_t axis,
 static std::optional<ConstShape> affineSteps(const ConstTensor &indices) {
   if (indices.size() == 0 || indices.integer(0) != 0)
     return std::nullopt;
-  ConstShape strides = stridesOf(indices.shape), steps(indices.rank(), 0);
+  ConstShape strides = rowMajorStrides(indices.shape), steps(indices.rank(), 0);
   for (int64_t d = 0; d < indices.rank(); ++d)
     if (indices.shape[d] > 1)
       steps[d] = indices.integer(strides[d]);

@@ -172,7 +172,7 @@ static FoldResult foldConcat(const FoldInput &input) {
     shape[*axis] += x->shape[*axis];
   }
   result = ConstTensor(result.kind, shape);
-  ConstShape strides = stridesOf(shape);
+  ConstShape strides = rowMajorStrides(shape);
   int64_t offset = 0;
   for (const ConstTensor *x : input.inputs) {
     forEachIndex(x->shape, [&](ArrayRef<int64_t> index, int64_t flat) {
@@ -201,7 +201,7 @@ static FoldResult foldSlice(const FoldInput &input) {
   Expected<SliceBox> box = sliceBox(input, x.shape);
   if (!box)
     return box.takeError();
-  ConstShape strides = stridesOf(x.shape);
+  ConstShape strides = rowMajorStrides(x.shape);
   return one(pick(x, box->sizes, [&](ArrayRef<int64_t> index) {
     int64_t at = 0;
     for (size_t d = 0; d < index.size(); ++d)
@@ -218,7 +218,7 @@ static FoldResult foldTranspose(const FoldInput &input) {
   permutation = input.attributes.integers("perm").value_or(permutation);
   if (static_cast<int64_t>(permutation.size()) != x.rank())
     return nodeError(input.node, "has a permutation of another rank");
-  ConstShape shape, strides = stridesOf(x.shape);
+  ConstShape shape, strides = rowMajorStrides(x.shape);
   for (int64_t d : permutation) {
     if (d < 0 || d >= x.rank())
       return nodeError(input.node, "has a permutation outside the rank");
@@ -245,7 +245,7 @@ static FoldResult foldGather(const FoldInput &input) {
   ConstShape shape(x.shape.begin(), x.shape.begin() + *axis);
   shape.append(indices.shape);
   shape.append(x.shape.begin() + *axis + 1, x.shape.end());
-  ConstShape strides = stridesOf(x.shape), inner = stridesOf(indices.shape);
+  ConstShape strides = rowMajorStrides(x.shape), inner = rowMajorStrides(indices.shape);
   return one(pick(x, shape, [&](ArrayRef<int64_t> index) {
     int64_t at = 0, chosen = 0;
     for (int64_t d = 0; d < *axis; ++d)
@@ -276,7 +276,7 @@ static FoldResult foldGatherND(const FoldInput &input) {
   ConstShape shape(indices.shape.begin(), std::prev(indices.shape.end()));
   size_t leading = shape.size();
   shape.append(x.shape.begin() + parts, x.shape.end());
-  ConstShape strides = stridesOf(x.shape), outer = stridesOf(indices.shape);
+  ConstShape strides = rowMajorStrides(x.shape), outer = rowMajorStrides(indices.shape);
   return one(pick(x, shape, [&](ArrayRef<int64_t> index) {
     int64_t row = 0, at = 0;
     for (size_t d = 0; d < leading; ++d)
@@ -360,7 +360,7 @@ static FoldResult foldCumSum(const FoldInput &input) {
   if (!axis || input.attributes.integer("exclusive", 0) != 0 ||
       input.attributes.integer("reverse", 0) != 0)
     return nodeError(input.node, "has an axis or form that is not supported");
-  int64_t stride = stridesOf(result.shape)[*axis];
+  int64_t stride = rowMajorStrides(result.shape)[*axis];
   forEachIndex(result.shape, [&](ArrayRef<int64_t> index, int64_t flat) {
     if (index[*axis] > 0)
       result.values[flat] += result.values[flat - stride];

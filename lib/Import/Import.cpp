@@ -6,7 +6,7 @@
 
 #include "fleet/Import/Import.h"
 #include "Importer.h"
-#include "mlir/IR/Verifier.h"
+#include "fleet/Support/Safetensors.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/Path.h"
 
@@ -45,6 +45,19 @@ FailureOr<ImportedModel> importOnnx(StringRef path,
   model.module = std::move(*module);
   model.weights = std::make_unique<OnnxWeights>(std::move(importer.file));
   return model;
+}
+
+llvm::Expected<std::unique_ptr<WeightSource>> openWeights(StringRef path) {
+  if (llvm::sys::path::extension(path) != ".onnx") {
+    auto file = SafetensorsFile::open(path);
+    if (!file)
+      return file.takeError();
+    return std::unique_ptr<WeightSource>(std::move(*file));
+  }
+  auto file = OnnxFile::open(path);
+  if (!file)
+    return file.takeError();
+  return std::make_unique<OnnxWeights>(std::move(*file));
 }
 
 FailureOr<ImportedModel> importModel(StringRef path,

@@ -91,7 +91,7 @@ Value Importer::broadcast(Value value, ArrayRef<int64_t> shape) {
 
 /// All slices of the constant along `dim` are equal.
 static bool isUniform(const ConstTensor &constant, int64_t dim) {
-  int64_t stride = stridesOf(constant.shape)[dim];
+  int64_t stride = rowMajorStrides(constant.shape)[dim];
   bool uniform = true;
   forEachIndex(constant.shape, [&](ArrayRef<int64_t> index, int64_t flat) {
     uniform &= constant.values[flat] ==
@@ -111,7 +111,7 @@ Value Importer::materialize(const ConstTensor &constant, Type element) {
       kept.push_back(constant.shape[d]);
       dims.push_back(d);
     }
-  ConstShape strides = stridesOf(constant.shape);
+  ConstShape strides = rowMajorStrides(constant.shape);
   std::vector<double> values;
   if (constant.size() > 0)
     forEachIndex(kept, [&](ArrayRef<int64_t> index, int64_t) {

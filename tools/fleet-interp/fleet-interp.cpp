@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fleet/Import/Import.h"
 #include "fleet/Interpreter/Commands.h"
 #include "fleet/Interpreter/Interpreter.h"
 #include "mlir/Parser/Parser.h"
@@ -21,9 +22,9 @@ struct CommandLine {
   cl::OptionCategory category{"fleet-interp options"};
   cl::opt<std::string> file{cl::Positional, cl::Required, cl::desc("FILE.mlir"),
                             cl::cat(category)};
-  cl::opt<std::string, true> weights{
-      "weights", cl::desc("Parameters, safetensors"),
-      cl::location(options.weights), cl::cat(category)};
+  cl::opt<std::string> weights{"weights",
+                               cl::desc("Parameters, safetensors or ONNX"),
+                               cl::cat(category)};
   cl::opt<std::string, true> data{
       "data", cl::desc("Inputs, step-major safetensors"),
       cl::location(options.data), cl::cat(category)};
@@ -104,5 +105,15 @@ int main(int argc, char **argv) {
   if (!module || (!line.other.empty() && !other))
     return 1;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context);
-  return failed(fleet::interpret(*module, line.options, nullptr, *other));
+  std::unique_ptr<fleet::WeightSource> weights;
+  if (!line.weights.empty()) {
+    auto opened = fleet::openWeights(line.weights);
+    if (!opened) {
+      llvm::errs() << "error: " << llvm::toString(opened.takeError()) << "\n";
+      return 1;
+    }
+    weights = std::move(*opened);
+  }
+  return failed(
+      fleet::interpret(*module, line.options, weights.get(), *other));
 }

@@ -11,6 +11,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
 
 #include <memory>
 
@@ -39,6 +40,9 @@ mlir::FailureOr<ImportedModel> importOnnx(llvm::StringRef path,
 mlir::FailureOr<ImportedModel> importModel(llvm::StringRef path,
                                            const ImportOptions &options,
                                            mlir::MLIRContext *context);
+
+/// Weights from a safetensors file or the initialisers of an ONNX file, by the file's extension.
+llvm::Expected<std::unique_ptr<WeightSource>> openWeights(llvm::StringRef path);
 
 } // namespace fleet
 
