@@ -47,6 +47,12 @@ private:
                 Flow &flow) const;
   void apply(ShardingRuleOpInterface op, unsigned operand, unsigned factor);
   bool isWeight(Value value) const { return weights.contains(value); }
+  /// Some of the axis cuts the value already.
+  bool isCut(Value value) const {
+    return llvm::any_of(pieces, [&](const AxisPiece &piece) {
+      return propagation.get(value).shards(piece);
+    });
+  }
   StringRef parameterName(Value value) const;
   InFlightDiagnostic uneven(Operation *op, int64_t size, Value weight) const;
 
@@ -106,7 +112,7 @@ LogicalResult Seeder::visit(ShardingRuleOpInterface op) {
   bool library = kernel && kernel.getKernelClass() == KernelClass::Library;
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     if (!isWeight(operand) || propagation.isClosed(operand) ||
-        propagation.get(operand).shards(pieces.front()))
+        isCut(operand))
       continue;
     for (const DimFactors &dim : rule.operands[index]) {
       if (dim.empty())
@@ -117,7 +123,7 @@ LogicalResult Seeder::visit(ShardingRuleOpInterface op) {
       else if (library && kind == FactorKind::PassThrough &&
                failed(cutColumns(op, index, dim.front())))
         return failure();
-      if (propagation.get(operand).shards(pieces.front()))
+      if (isCut(operand))
         break;
     }
   }

@@ -82,8 +82,8 @@ LogicalResult ApplyStrategy::seedInputs(func::FuncOp func,
       int64_t batch = typeOf(argument).getDimSize(0);
       if (batch % (parts * shares) != 0)
         return func.emitError("batch ")
-               << batch << " does not split over dp_degree " << dp
-               << " x sharding_degree " << sharding << " x " << parts
+               << batch << " does not split over dp_degree " << dp.getValue()
+               << " x sharding_degree " << sharding.getValue() << " x " << parts
                << " micro-batches";
     }
     seed(argument);

@@ -244,7 +244,7 @@ struct GradientMerge : impl::GradientMergeBase<GradientMerge> {
     if (!func || microBatches < 1) {
       getOperation().emitError("micro-batches need @step and a count of at "
                                "least 1, got ")
-          << microBatches;
+          << microBatches.getValue();
       return signalPassFailure();
     }
     // A mesh of one axis that is time, for as long as this pass runs.

@@ -24,7 +24,9 @@ def Fleet_Dialect : Dialect {
     needs to know about an operation is in its four interfaces.
   }];
   let useDefaultAttributePrinterParser = 1;
-  let hasConstantMaterializer = 0;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
 }
 
 def Fleet_Float : AnyTypeOf<[F32, F64]>;
