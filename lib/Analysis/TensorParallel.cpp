@@ -95,7 +95,9 @@ LogicalResult Seeder::run() {
   for (ShardingRuleOpInterface op : forward)
     if (failed(visit(op)))
       return failure();
-  if (numCut == 0)
+  bool pinned = llvm::any_of(
+      func.getArguments(), [&](BlockArgument v) { return isWeight(v) && isCut(v); });
+  if (numCut == 0 && !pinned)
     return func->emitError("mp_degree ")
            << MeshPieces::product(pieces)
            << " finds no parameter that it can cut";

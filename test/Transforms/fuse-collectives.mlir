@@ -8,7 +8,7 @@
 // CHECK: fleet.mul %[[R]]#0
 // CHECK: fleet.all_reduce sum {{.*}} axes = {dp} : tensor<4xf32>
 
-// SMALL: fleet.all_reduce sum %{{.*}}, %{{.*}} axes = {dp} : tensor<4xf32>, tensor<2xf32>
+// SMALL: fleet.all_reduce sum %{{.*}}, %{{.*}} axes = {dp} : tensor<8xf32>, tensor<2xf32>
 // NONE-COUNT-5: fleet.all_reduce
 fleet.mesh @mesh ["dp" = 2]
 fleet.program @stage0 on @mesh stage = 0 micro_batches = 1 {
