@@ -95,8 +95,9 @@ LogicalResult Seeder::run() {
   for (ShardingRuleOpInterface op : forward)
     if (failed(visit(op)))
       return failure();
-  bool pinned = llvm::any_of(
-      func.getArguments(), [&](BlockArgument v) { return isWeight(v) && isCut(v); });
+  bool pinned = llvm::any_of(func.getArguments(), [&](BlockArgument v) {
+    return isWeight(v) && isCut(v);
+  });
   if (numCut == 0 && !pinned)
     return func->emitError("mp_degree ")
            << MeshPieces::product(pieces)
@@ -105,16 +106,15 @@ LogicalResult Seeder::run() {
 }
 
 LogicalResult Seeder::visit(ShardingRuleOpInterface op) {
-  bool anyActivation = llvm::any_of(op->getOperands(),
-                                    [&](Value v) { return !isWeight(v); });
+  bool anyActivation =
+      llvm::any_of(op->getOperands(), [&](Value v) { return !isWeight(v); });
   if (!anyActivation)
     return success();
   const ShardingRule &rule = propagation.ruleOf(op);
   auto kernel = dyn_cast<KernelOpInterface>(op.getOperation());
   bool library = kernel && kernel.getKernelClass() == KernelClass::Library;
   for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-    if (!isWeight(operand) || propagation.isClosed(operand) ||
-        isCut(operand))
+    if (!isWeight(operand) || propagation.isClosed(operand) || isCut(operand))
       continue;
     for (const DimFactors &dim : rule.operands[index]) {
       if (dim.empty())

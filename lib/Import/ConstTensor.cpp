@@ -43,7 +43,7 @@ ConstTensor ConstTensor::ints(ArrayRef<int64_t> values) {
 }
 
 ConstTensor ConstTensor::fromStored(const StoredTensor &stored) {
-  ConstKind kind = isFloat(stored.type)                ? ConstKind::Float
+  ConstKind kind = isFloat(stored.type)              ? ConstKind::Float
                    : stored.type == StoredType::Bool ? ConstKind::Bool
                                                      : ConstKind::Int;
   ConstTensor result(kind, stored.shape);

@@ -20,8 +20,8 @@ static EmitResult one(Value value) {
 static EmitResult emitReshape(EmitInput &in) {
   if (!in.constant(1))
     return nodeError(in.node, "needs a constant shape");
-  auto shape = reshapeTarget(typeOf(in.value(0)).getShape(),
-                             in.constant(1)->integers());
+  auto shape =
+      reshapeTarget(typeOf(in.value(0)).getShape(), in.constant(1)->integers());
   if (!shape)
     return nodeError(in.node, "reshapes to a shape that does not fit");
   return one(in.importer.reshape(in.value(0), *shape));
@@ -35,9 +35,9 @@ static EmitResult emitFlatten(EmitInput &in) {
     axis += rank;
   if (axis < 0 || axis > rank)
     return nodeError(in.node, "has an axis outside the rank");
-  return one(in.importer.reshape(in.value(0),
-                                 {product(shape.take_front(axis)),
-                                  product(shape.drop_front(axis))}));
+  return one(
+      in.importer.reshape(in.value(0), {product(shape.take_front(axis)),
+                                        product(shape.drop_front(axis))}));
 }
 
 /// Runs the evaluator of a shape operator on a constant of the value's shape and reshapes to what it gives.
@@ -45,8 +45,7 @@ static EmitResult emitByShape(EmitInput &in) {
   std::vector<const ConstTensor *> constants = in.constants();
   ConstTensor probe(ConstKind::Bool, typeOf(in.value(0)).getShape());
   constants[0] = &probe;
-  FoldResult folded =
-      fold({in.node, in.attributes, constants, in.opset});
+  FoldResult folded = fold({in.node, in.attributes, constants, in.opset});
   if (!folded)
     return folded.takeError();
   return one(in.importer.reshape(in.value(0), folded->front().shape));
@@ -73,8 +72,8 @@ static EmitResult emitTranspose(EmitInput &in) {
   for (int64_t d = 0; d < rank; ++d)
     if (static_cast<int64_t>(sorted.size()) != rank || sorted[d] != d)
       return nodeError(in.node, "has a permutation that is none of the rank");
-  return one(in.importer.b.createOrFold<TransposeOp>(
-      in.importer.loc, in.value(0), permutation));
+  return one(in.importer.b.createOrFold<TransposeOp>(in.importer.loc,
+                                                     in.value(0), permutation));
 }
 
 static EmitResult emitSlice(EmitInput &in) {
@@ -86,8 +85,8 @@ static EmitResult emitSlice(EmitInput &in) {
     return box.takeError();
   if (llvm::any_of(box->steps, [](int64_t step) { return step != 1; }))
     return nodeError(in.node, "slices with a step, which is not yet supported");
-  return one(in.importer.b.createOrFold<SliceOp>(
-      in.importer.loc, in.value(0), box->offsets, box->sizes));
+  return one(in.importer.b.createOrFold<SliceOp>(in.importer.loc, in.value(0),
+                                                 box->offsets, box->sizes));
 }
 
 static EmitResult emitConcat(EmitInput &in) {
@@ -100,8 +99,7 @@ static EmitResult emitConcat(EmitInput &in) {
     bool fits = axis && typeOf(value).getRank() == type.getRank() &&
                 typeOf(value).getElementType() == type.getElementType();
     for (int64_t d = 0; fits && d < type.getRank(); ++d)
-      fits = d == *axis ||
-             typeOf(value).getDimSize(d) == type.getDimSize(d);
+      fits = d == *axis || typeOf(value).getDimSize(d) == type.getDimSize(d);
     if (!fits)
       return nodeError(in.node, "has inputs whose shapes do not fit");
   }
@@ -139,8 +137,9 @@ static Expected<std::vector<int64_t>> splitSizes(EmitInput &in, int64_t size,
   if (!sizes.empty() && total > size && total - sizes.back() < size)
     sizes.back() -= total - size, total = size;
   if (total != size)
-    return nodeError(in.node, "splits " + Twine(size) + " into parts that "
-                                                        "make " +
+    return nodeError(in.node, "splits " + Twine(size) +
+                                  " into parts that "
+                                  "make " +
                                   Twine(total));
   return sizes;
 }
@@ -148,8 +147,8 @@ static Expected<std::vector<int64_t>> splitSizes(EmitInput &in, int64_t size,
 static Expected<std::vector<Imported>> splitParts(EmitInput &in,
                                                   int64_t outputs) {
   Value x = in.value(0);
-  auto axis = normalizeAxis(in.attributes.integer("axis", 0),
-                            typeOf(x).getRank());
+  auto axis =
+      normalizeAxis(in.attributes.integer("axis", 0), typeOf(x).getRank());
   if (!axis)
     return nodeError(in.node, "has an axis outside the rank");
   auto sizes = splitSizes(in, typeOf(x).getDimSize(*axis), outputs);
@@ -250,8 +249,8 @@ static std::optional<Value> gatherRearranged(EmitInput &in, Value x,
   if (behind != typeOf(x).getNumElements())
     return std::nullopt;
   Value moved = in.importer.b.createOrFold<BroadcastOp>(
-      in.importer.loc, from.clone(indices.shape),
-      in.importer.reshape(x, sizes), targets);
+      in.importer.loc, from.clone(indices.shape), in.importer.reshape(x, sizes),
+      targets);
   SmallVector<int64_t> shape(indices.shape.begin(), indices.shape.end());
   shape.append(from.getRank() - 1, 1);
   return in.importer.reshape(moved, shape);
@@ -259,8 +258,8 @@ static std::optional<Value> gatherRearranged(EmitInput &in, Value x,
 
 static EmitResult emitGather(EmitInput &in) {
   Value x = in.value(0);
-  auto axis = normalizeAxis(in.attributes.integer("axis", 0),
-                            typeOf(x).getRank());
+  auto axis =
+      normalizeAxis(in.attributes.integer("axis", 0), typeOf(x).getRank());
   if (!axis)
     return nodeError(in.node, "has an axis outside the rank");
   if (const ConstTensor *indices = in.constant(1)) {
@@ -276,8 +275,8 @@ static EmitResult emitGather(EmitInput &in) {
   if (!isa<IntegerType>(typeOf(indices).getElementType()) ||
       typeOf(indices).getElementType().isInteger(1))
     return nodeError(in.node, "has indices that are not integers");
-  return one(GatherOp::create(in.importer.b, in.importer.loc, x, indices,
-                              Value()));
+  return one(
+      GatherOp::create(in.importer.b, in.importer.loc, x, indices, Value()));
 }
 
 namespace {
@@ -355,8 +354,8 @@ static EmitResult emitGatherND(EmitInput &in) {
   for (int64_t d = 0; d < rank; ++d)
     if (!llvm::is_contained(order, d))
       order.push_back(d);
-  Value moved = in.importer.b.createOrFold<TransposeOp>(in.importer.loc, x,
-                                                        order);
+  Value moved =
+      in.importer.b.createOrFold<TransposeOp>(in.importer.loc, x, order);
   moved = in.importer.reshape(moved, sizes);
   auto type = in.importer.tensor(shape, typeOf(x).getElementType());
   return one(in.importer.b.createOrFold<BroadcastOp>(in.importer.loc, type,
@@ -386,8 +385,8 @@ static EmitResult emitReduction(EmitInput &in, ReductionKind kind, bool mean) {
     count *= kept[d];
     kept[d] = 1;
   }
-  Value result = in.importer.b.createOrFold<ReduceOp>(in.importer.loc, kind, x,
-                                                      dims);
+  Value result =
+      in.importer.b.createOrFold<ReduceOp>(in.importer.loc, kind, x, dims);
   if (mean)
     result = DivOp::create(in.importer.b, in.importer.loc, result,
                            in.importer.full(result, count));

@@ -16,9 +16,9 @@ Error nodeError(const onnx::Node &node, const Twine &message) {
   std::string name = node.name();
   if (name.empty() && node.output_size() > 0)
     name = node.output(0);
-  return createStringError(inconvertibleErrorCode(),
-                           "node '" + name + "' (" + node.op_type() + ") " +
-                               message);
+  return createStringError(inconvertibleErrorCode(), "node '" + name + "' (" +
+                                                         node.op_type() + ") " +
+                                                         message);
 }
 
 std::optional<int64_t> normalizeAxis(int64_t axis, int64_t rank) {
@@ -68,10 +68,9 @@ Expected<SliceBox> sliceBox(const FoldInput &input, ArrayRef<int64_t> shape) {
   box.sizes.assign(shape.begin(), shape.end());
   box.steps.assign(shape.size(), 1);
   for (int64_t i = 0; i < starts->size(); ++i) {
-    auto axis = normalizeAxis(input.get(3) && i < input.get(3)->size()
-                                  ? input.get(3)->integer(i)
-                                  : i,
-                              shape.size());
+    auto axis = normalizeAxis(
+        input.get(3) && i < input.get(3)->size() ? input.get(3)->integer(i) : i,
+        shape.size());
     int64_t step =
         input.get(4) && i < input.get(4)->size() ? input.get(4)->integer(i) : 1;
     if (!axis || step < 1)
@@ -119,8 +118,8 @@ static FoldResult foldFlatten(const FoldInput &input) {
   if (axis < 0 || axis > x.rank())
     return nodeError(input.node, "has an axis outside the rank");
   ArrayRef<int64_t> shape = x.shape;
-  return reshaped(x, {product(shape.take_front(axis)),
-                      product(shape.drop_front(axis))});
+  return reshaped(
+      x, {product(shape.take_front(axis)), product(shape.drop_front(axis))});
 }
 
 static FoldResult foldUnsqueeze(const FoldInput &input) {
@@ -151,8 +150,8 @@ static FoldResult foldSqueeze(const FoldInput &input) {
     for (int64_t axis : axes.value_or(std::vector<int64_t>()))
       named |= normalizeAxis(axis, x.rank()) == d;
     if (named && x.shape[d] != 1)
-      return nodeError(input.node, "squeezes a dimension of size " +
-                                       Twine(x.shape[d]));
+      return nodeError(input.node,
+                       "squeezes a dimension of size " + Twine(x.shape[d]));
     if (!named)
       shape.push_back(x.shape[d]);
   }
@@ -245,7 +244,8 @@ static FoldResult foldGather(const FoldInput &input) {
   ConstShape shape(x.shape.begin(), x.shape.begin() + *axis);
   shape.append(indices.shape);
   shape.append(x.shape.begin() + *axis + 1, x.shape.end());
-  ConstShape strides = rowMajorStrides(x.shape), inner = rowMajorStrides(indices.shape);
+  ConstShape strides = rowMajorStrides(x.shape),
+             inner = rowMajorStrides(indices.shape);
   return one(pick(x, shape, [&](ArrayRef<int64_t> index) {
     int64_t at = 0, chosen = 0;
     for (int64_t d = 0; d < *axis; ++d)
@@ -276,7 +276,8 @@ static FoldResult foldGatherND(const FoldInput &input) {
   ConstShape shape(indices.shape.begin(), std::prev(indices.shape.end()));
   size_t leading = shape.size();
   shape.append(x.shape.begin() + parts, x.shape.end());
-  ConstShape strides = rowMajorStrides(x.shape), outer = rowMajorStrides(indices.shape);
+  ConstShape strides = rowMajorStrides(x.shape),
+             outer = rowMajorStrides(indices.shape);
   return one(pick(x, shape, [&](ArrayRef<int64_t> index) {
     int64_t row = 0, at = 0;
     for (size_t d = 0; d < leading; ++d)
@@ -310,9 +311,10 @@ static FoldResult foldConstantOfShape(const FoldInput &input) {
   ConstTensor result(ConstKind::Float, shape);
   if (const onnx::Attribute *value = input.attributes.find("value")) {
     const onnx::Tensor &tensor = value->t();
-    result.kind = tensor.data_type() == 9                              ? ConstKind::Bool
-                  : tensor.data_type() == 1 || tensor.data_type() == 11 ? ConstKind::Float
-                                                                        : ConstKind::Int;
+    result.kind = tensor.data_type() == 9 ? ConstKind::Bool
+                  : tensor.data_type() == 1 || tensor.data_type() == 11
+                      ? ConstKind::Float
+                      : ConstKind::Int;
     double fill = 0;
     if (const std::string &raw = tensor.raw_data(); !raw.empty()) {
       StoredTensor stored;
@@ -331,7 +333,7 @@ static FoldResult foldConstantOfShape(const FoldInput &input) {
     } else if (tensor.int32_data_size() > 0) {
       fill = tensor.int32_data(0);
     }
-    std::fill(result.values.begin(), result.values.end(), fill);
+    llvm::fill(result.values, fill);
   }
   return one(std::move(result));
 }
@@ -342,8 +344,8 @@ static FoldResult foldRange(const FoldInput &input) {
   if (!start || !limit || !delta || start->size() != 1 || limit->size() != 1 ||
       delta->size() != 1 || delta->values[0] == 0)
     return nodeError(input.node, "needs scalars and a step that is not 0");
-  double count = std::ceil((limit->values[0] - start->values[0]) /
-                           delta->values[0]);
+  double count =
+      std::ceil((limit->values[0] - start->values[0]) / delta->values[0]);
   if (count > static_cast<double>(kMaxGenerated))
     return nodeError(input.node, "makes a constant that is too large");
   ConstTensor result(start->kind, {std::max<int64_t>(0, count)});

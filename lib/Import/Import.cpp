@@ -18,7 +18,8 @@ namespace {
 /// Initialisers of an ONNX file, which it keeps mapped.
 class OnnxWeights : public WeightSource {
 public:
-  explicit OnnxWeights(std::unique_ptr<OnnxFile> file) : file(std::move(file)) {}
+  explicit OnnxWeights(std::unique_ptr<OnnxFile> file)
+      : file(std::move(file)) {}
   std::optional<StoredTensor> find(llvm::StringRef name) const final {
     const StoredTensor *stored = file->find(name);
     return stored ? std::optional(*stored) : std::nullopt;
@@ -29,9 +30,8 @@ private:
 };
 } // namespace
 
-FailureOr<ImportedModel> importOnnx(StringRef path,
-                                    const ImportOptions &options,
-                                    MLIRContext *context) {
+FailureOr<ImportedModel>
+importOnnx(StringRef path, const ImportOptions &options, MLIRContext *context) {
   context->loadDialect<FleetDialect, func::FuncDialect>();
   auto file = OnnxFile::open(path);
   if (!file)

@@ -22,8 +22,7 @@ namespace fleet {
 
 Value EmitInput::value(size_t index) const {
   const Imported *input = get(index);
-  return input->value ? input->value
-                      : importer.materialize(*input->constant);
+  return input->value ? input->value : importer.materialize(*input->constant);
 }
 
 std::vector<const ConstTensor *> EmitInput::constants() const {
@@ -94,8 +93,8 @@ static bool isUniform(const ConstTensor &constant, int64_t dim) {
   int64_t stride = rowMajorStrides(constant.shape)[dim];
   bool uniform = true;
   forEachIndex(constant.shape, [&](ArrayRef<int64_t> index, int64_t flat) {
-    uniform &= constant.values[flat] ==
-               constant.values[flat - index[dim] * stride];
+    uniform &=
+        constant.values[flat] == constant.values[flat - index[dim] * stride];
   });
   return uniform;
 }
@@ -185,17 +184,17 @@ Error Importer::addInputs() {
       continue;
     Type element = elementType(input.type().tensor_type().elem_type());
     if (!element)
-      return createStringError(inconvertibleErrorCode(),
-                               "input '" + input.name() +
-                                   "' has element type " +
-                                   Twine(input.type().tensor_type().elem_type()) +
-                                   ", which is not supported");
+      return createStringError(
+          inconvertibleErrorCode(),
+          "input '" + input.name() + "' has element type " +
+              Twine(input.type().tensor_type().elem_type()) +
+              ", which is not supported");
     auto shape = inputShape(input);
     if (!shape)
       return shape.takeError();
     unsigned number = func.getNumArguments();
-    NamedAttribute name = b.getNamedAttr(attr::kInput,
-                                         b.getStringAttr(input.name()));
+    NamedAttribute name =
+        b.getNamedAttr(attr::kInput, b.getStringAttr(input.name()));
     if (failed(func.insertArgument(number, tensor(*shape, element),
                                    b.getDictionaryAttr(name), loc)))
       return createStringError(inconvertibleErrorCode(), "too many inputs");
@@ -211,9 +210,9 @@ llvm::Expected<const Imported *>
 Importer::importInitializer(const std::string &name,
                             const StoredTensor &stored) {
   Imported &imported = values[name];
-  bool parameter = isFloat(stored.type) && !stored.shape.empty() &&
-                   (!buffers.contains(name) ||
-                    stored.size() > kMaxConstantElements);
+  bool parameter =
+      isFloat(stored.type) && !stored.shape.empty() &&
+      (!buffers.contains(name) || stored.size() > kMaxConstantElements);
   if (!parameter) {
     imported.constant = ConstTensor::fromStored(stored);
     return &imported;
@@ -294,9 +293,9 @@ Error Importer::checkSupported() {
     std::string type = node.domain().empty()
                            ? node.op_type()
                            : node.domain() + "." + node.op_type();
-    unsupported[type].push_back(
-        node.name().empty() && node.output_size() ? node.output(0)
-                                                  : node.name());
+    unsupported[type].push_back(node.name().empty() && node.output_size()
+                                    ? node.output(0)
+                                    : node.name());
   }
   if (unsupported.empty())
     return Error::success();
@@ -328,18 +327,17 @@ evaluateBuiltIn(const onnx::Node &node, ArrayRef<const Imported *> inputs) {
   if (node.op_type() == "Shape") {
     if (inputs.empty() || !inputs[0] || inputs[0]->isSequence())
       return nodeError(node, "lacks its input");
-    SmallVector<int64_t> shape(inputs[0]->value
-                                   ? typeOf(inputs[0]->value).getShape()
-                                   : ArrayRef<int64_t>(
-                                         inputs[0]->constant->shape));
+    SmallVector<int64_t> shape(
+        inputs[0]->value ? typeOf(inputs[0]->value).getShape()
+                         : ArrayRef<int64_t>(inputs[0]->constant->shape));
     auto rank = static_cast<int64_t>(shape.size());
     auto clamp = [&](int64_t at) {
       return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
     };
     int64_t begin = clamp(attributes.integer("start", 0));
     int64_t end = clamp(attributes.integer("end", rank));
-    result.constant = ConstTensor::ints(
-        ArrayRef<int64_t>(shape).slice(begin, std::max<int64_t>(0, end - begin)));
+    result.constant = ConstTensor::ints(ArrayRef<int64_t>(shape).slice(
+        begin, std::max<int64_t>(0, end - begin)));
     return result;
   }
   if (node.op_type() != "Constant")
@@ -395,7 +393,8 @@ Importer::evaluate(const onnx::Node &node) {
   if (emitter == emitterTable().end())
     return nodeError(node, "is supported on constants only");
   EmitInput input{*this, node, Attributes(node), inputs, file->opset};
-  for (size_t i = 0; i < std::max<size_t>(emitter->second.required, inputs.size()); ++i) {
+  for (size_t i = 0;
+       i < std::max<size_t>(emitter->second.required, inputs.size()); ++i) {
     bool sequence = input.has(i) && input.get(i)->isSequence();
     if (i < emitter->second.required && !input.has(i))
       return nodeError(node, "lacks input " + Twine(i));

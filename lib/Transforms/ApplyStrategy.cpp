@@ -36,11 +36,8 @@ private:
 FailureOr<MeshOp> ApplyStrategy::createMesh() {
   static constexpr StringLiteral kOrder[] = {"dp", "pp", "sharding", "sep",
                                              "mp"};
-  llvm::StringMap<int64_t> degrees = {{"dp", dp},
-                                      {"pp", pp},
-                                      {"sharding", sharding},
-                                      {"sep", sep},
-                                      {"mp", mp}};
+  llvm::StringMap<int64_t> degrees = {
+      {"dp", dp}, {"pp", pp}, {"sharding", sharding}, {"sep", sep}, {"mp", mp}};
   SmallVector<StringRef> names(order.begin(), order.end());
   if (names.empty())
     names.assign(std::begin(kOrder), std::end(kOrder));
@@ -95,11 +92,9 @@ LogicalResult ApplyStrategy::seedInputs(func::FuncOp func,
   return success();
 }
 
-FailureOr<TensorSharding> ApplyStrategy::parsePin(func::FuncOp func,
-                                                  StringRef name,
-                                                  StringRef text,
-                                                  RankedTensorType type,
-                                                  MeshPieces &mesh) {
+FailureOr<TensorSharding>
+ApplyStrategy::parsePin(func::FuncOp func, StringRef name, StringRef text,
+                        RankedTensorType type, MeshPieces &mesh) {
   std::string attribute = ("#fleet.sharding<@mesh, " + text + ">").str();
   Attribute parsed;
   {
@@ -110,7 +105,8 @@ FailureOr<TensorSharding> ApplyStrategy::parsePin(func::FuncOp func,
   auto sharding = dyn_cast_or_null<ShardingAttr>(parsed);
   if (!sharding)
     return func.emitError("sharding of '")
-           << name << "': cannot read '" << text << "', expected a form like [{dp}, {mp}]";
+           << name << "': cannot read '" << text
+           << "', expected a form like [{dp}, {mp}]";
   auto emit = [&] { return func.emitError("sharding of '") << name << "': "; };
   if (failed(verifySharding(sharding, type, mesh.getMesh(), emit)))
     return failure();

@@ -194,9 +194,8 @@ AccumulateOp MicroBatcher::createRegion() {
       inputs.push_back(argument);
   OpBuilder b(func.getContext());
   b.setInsertionPointAfter(inside.back());
-  auto accumulate =
-      AccumulateOp::create(b, func.getLoc(), TypeRange(yielded.getArrayRef()),
-                           inputs, count);
+  auto accumulate = AccumulateOp::create(
+      b, func.getLoc(), TypeRange(yielded.getArrayRef()), inputs, count);
   Block *region = b.createBlock(&accumulate.getRegion());
   for (Value input : inputs) {
     SmallVector<int64_t> shape(typeOf(input).getShape());

@@ -217,7 +217,7 @@ std::shared_ptr<gloo::Context> GlooTransport::connect(const std::string &name,
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, size);
   context->setTimeout(
       std::chrono::duration_cast<std::chrono::milliseconds>(world.timeout));
-  guarded("start-up of group " + name, [&] {
+  guarded("waiting for the ranks of group " + name, [&] {
     gloo::rendezvous::PrefixStore prefixed("gloo/" + name, adapter);
     context->connectFullMesh(prefixed, device);
   });

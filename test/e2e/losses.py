@@ -2,9 +2,9 @@
 
 usage: losses.py MODELS MODEL FILE RECIPES STRATEGIES [--steps N] [--emit LEVEL] [--tolerance T]
 
-RECIPES and STRATEGIES are lists with commas between; a strategy is written as dp2xmp2xpp2, 1 for one rank. Every combination is
-compiled in f64 down to LEVEL, run on all its ranks in one process, and its losses have to agree with `losses_f64` of the
-model's expected.json. A combination whose batch does not divide has to be refused.
+RECIPES and STRATEGIES are lists with commas between; a strategy is written as dp2xmp2xpp2, 1 for one rank. Every
+combination is compiled in f64 down to LEVEL, run on all its ranks in one process, and its losses have to agree with
+`losses_f64` of the model's expected.json. A combination whose batch does not divide has to be refused.
 """
 
 import argparse
@@ -69,15 +69,14 @@ def check(options, folder, recipe_name, strategy):
     if compiled.returncode != 0:
         return "does not compile: " + compiled.stderr.strip(), False
     data = source / "batches.safetensors"
-    run = subprocess.run(
-        ["fleet-interp", program, "--weights", source / options.file, "--data", data, f"--steps={options.steps}", "--log", log],
-        capture_output=True,
-        text=True,
-    )
+    command = ["fleet-interp", program, "--weights", source / options.file, "--data", data]
+    command += [f"--steps={options.steps}", "--log", log]
+    run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode != 0:
         return "does not run: " + run.stderr.strip(), False
     steps, difference = largest_difference(log, recipe["losses_f64"])
-    return f"{steps} steps, largest relative difference {difference:.1e}", steps == options.steps and difference < options.tolerance
+    right = steps == options.steps and difference < options.tolerance
+    return f"{steps} steps, largest relative difference {difference:.1e}", right
 
 
 def main():

@@ -114,6 +114,5 @@ int main(int argc, char **argv) {
     }
     weights = std::move(*opened);
   }
-  return failed(
-      fleet::interpret(*module, line.options, weights.get(), *other));
+  return failed(fleet::interpret(*module, line.options, weights.get(), *other));
 }

@@ -37,12 +37,11 @@ LogicalResult FleetDialect::verifyOperationAttribute(Operation *op,
     return success();
   auto list = dyn_cast<ArrayAttr>(attribute.getValue());
   if (!list || list.size() != op->getNumResults())
-    return op->emitError(attr::kShardings)
-           << " needs one sharding for each of " << op->getNumResults()
-           << " results";
+    return op->emitError(attr::kShardings) << " needs one sharding for each of "
+                                           << op->getNumResults() << " results";
   for (auto [result, sharding] : llvm::zip(op->getResults(), list))
-    if (failed(verifyShardingOf(op, sharding, result.getType(),
-                                attr::kShardings)))
+    if (failed(
+            verifyShardingOf(op, sharding, result.getType(), attr::kShardings)))
       return failure();
   return success();
 }
@@ -61,10 +60,8 @@ LogicalResult FleetDialect::verifyRegionArgAttribute(Operation *op,
                           "sharding of argument " + Twine(argument));
 }
 
-LogicalResult
-FleetDialect::verifyRegionResultAttribute(Operation *op, unsigned region,
-                                          unsigned result,
-                                          NamedAttribute attribute) {
+LogicalResult FleetDialect::verifyRegionResultAttribute(
+    Operation *op, unsigned region, unsigned result, NamedAttribute attribute) {
   if (attribute.getName() != attr::kSharding)
     return success();
   auto func = dyn_cast<FunctionOpInterface>(op);

@@ -179,6 +179,7 @@ TEST(Failure, SurvivorsSayWhomTheyWaitedFor) {
     auto begin = std::chrono::steady_clock::now();
     auto results = runRanks(3, transport, 4096, [&](int rank, Transport &t) {
       auto group = t.group(0, everyone(3));
+      t.barrier();
       if (rank == 1)
         ::raise(SIGKILL);
       float *data = reinterpret_cast<float *>(t.arena());
