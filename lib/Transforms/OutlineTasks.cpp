@@ -5,11 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StagePlan.h"
+#include "StageSlots.h"
 #include "fleet/Analysis/Sharding.h"
 #include "fleet/Transforms/Passes.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -18,17 +16,6 @@ namespace fleet {
 #include "fleet/Transforms/Passes.h.inc"
 
 namespace {
-/// A value that lives between tasks of a stage.
-struct Slot {
-  std::string name;
-  RankedTensorType type;
-  SlotKind kind;
-  bool perMicroBatch = false;
-  std::optional<int64_t> fromStage;
-  llvm::SmallSetVector<int64_t, 2> toStages;
-  SmallVector<NamedAttribute> attributes;
-};
-
 /// Code of a stage that runs as one piece.
 struct Task {
   std::string name;
@@ -56,8 +43,8 @@ struct Stage {
 class Outliner {
 public:
   Outliner(func::FuncOp func, AccumulateOp accumulate, MeshOp mesh)
-      : plan(func, accumulate, mesh.getAxisSize("pp").value_or(1)), mesh(mesh),
-        stages(plan.numStages) {}
+      : plan(func, accumulate, mesh.getAxisSize("pp").value_or(1)), namer(plan),
+        mesh(mesh), stages(plan.numStages) {}
 
   void run();
 
@@ -80,9 +67,6 @@ private:
 
   // Slots.
   Slot &slotOf(int64_t stage, Value value);
-  Slot describe(Value value);
-  Slot describeArgument(BlockArgument argument);
-  std::string uniqueName(StringRef base);
 
   // Emission.
   void emit(int64_t stage, OpBuilder &b);
@@ -104,10 +88,9 @@ private:
   }
 
   StagePlan plan;
+  SlotNamer namer;
   MeshOp mesh;
   SmallVector<Stage, 0> stages;
-  llvm::DenseMap<Value, std::string> names;
-  llvm::StringSet<> usedNames;
 };
 } // namespace
 
@@ -343,7 +326,7 @@ void Outliner::needResults() {
         if (stage != last)
           continue;
         stages[stage].outputs.push_back(
-            {uniqueName("out_" + name.getValue().str()), result.get()});
+            {namer.uniqueName("out_" + name.getValue().str()), result.get()});
       } else {
         continue;
       }
@@ -384,80 +367,12 @@ void Outliner::readAcross(int64_t stage, int64_t level, Value value) {
 // Slots
 //===----------------------------------------------------------------------===//
 
-std::string Outliner::uniqueName(StringRef base) {
-  std::string name;
-  for (char c : base)
-    name.push_back(llvm::isAlnum(c) || c == '.' || c == '_' ? c : '_');
-  if (name.empty() || !(llvm::isAlpha(name[0]) || name[0] == '_'))
-    name = "_" + name;
-  std::string candidate = name;
-  for (unsigned i = 1; !usedNames.insert(candidate).second; ++i)
-    candidate = name + "_" + std::to_string(i);
-  return candidate;
-}
-
 Slot &Outliner::slotOf(int64_t stage, Value value) {
   auto &slots = stages[stage].slots;
   auto it = slots.find(value);
   if (it == slots.end())
-    it = slots.insert({value, describe(value)}).first;
+    it = slots.insert({value, namer.describe(value)}).first;
   return it->second;
-}
-
-Slot Outliner::describeArgument(BlockArgument argument) {
-  func::FuncOp func = plan.func;
-  unsigned number = argument.getArgNumber();
-  auto text = [&](StringRef name) {
-    auto value = func.getArgAttrOfType<StringAttr>(number, name);
-    return value ? value.getValue().str() : std::string();
-  };
-  Slot slot;
-  slot.type = typeOf(argument);
-  for (NamedAttribute attribute :
-       cast<FunctionOpInterface>(func.getOperation()).getArgAttrs(number))
-    slot.attributes.push_back(attribute);
-  if (func.getArgAttr(number, attr::kInput)) {
-    slot.kind = SlotKind::Input;
-    slot.name = text(attr::kInput);
-    slot.perMicroBatch = true;
-    SmallVector<int64_t> shape(slot.type.getShape());
-    shape[0] /= static_cast<int64_t>(plan.accumulate.getMicroBatches());
-    slot.type = slot.type.clone(shape);
-  } else if (func.getArgAttr(number, attr::kParam)) {
-    slot.kind = SlotKind::Parameter;
-    slot.name = text(attr::kParam);
-  } else if (func.getArgAttr(number, attr::kState)) {
-    slot.kind = SlotKind::State;
-    slot.name = text(attr::kOf) + "." + text(attr::kState);
-  } else {
-    slot.kind = SlotKind::Scalar;
-    slot.name = text(attr::kScalar);
-  }
-  return slot;
-}
-
-Slot Outliner::describe(Value value) {
-  Slot slot;
-  Operation *made = value.getDefiningOp();
-  if (!made) {
-    slot = describeArgument(cast<BlockArgument>(value));
-  } else {
-    slot.type = typeOf(value);
-    slot.kind = SlotKind::Activation;
-    slot.perMicroBatch = plan.inRegion(made);
-    slot.name = "v";
-    if (plan.accumulatedIndex(value)) {
-      slot.kind = SlotKind::Gradient;
-      slot.name = "sum";
-    } else if (auto name = made->getAttrOfType<StringAttr>(attr::kName)) {
-      slot.name = name.getValue().str();
-    }
-  }
-  std::string &name = names[value];
-  if (name.empty())
-    name = uniqueName(slot.name);
-  slot.name = name;
-  return slot;
 }
 
 //===----------------------------------------------------------------------===//
