@@ -18,10 +18,11 @@ using namespace mlir;
 namespace fleet {
 
 static constexpr Level kLevels[] = {Level::Model, Level::Step, Level::Plan,
-                                    Level::Local};
+                                    Level::Local, Level::Rank};
 
 StringRef nameOf(Level level) {
-  static constexpr StringLiteral names[] = {"model", "step", "plan", "local"};
+  static constexpr StringLiteral names[] = {"model", "step", "plan", "local",
+                                            "rank"};
   return names[static_cast<unsigned>(level) - 1];
 }
 

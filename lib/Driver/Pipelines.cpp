@@ -94,6 +94,15 @@ static void buildLocal(const Job &job, OpPassManager &passes) {
   }
 }
 
+/// Level 5: actions as data, proven and placed.
+static void buildRank(const Job &job, OpPassManager &passes) {
+  ScheduleOptions schedule;
+  schedule.mode = job.strategy.scheduleMode;
+  passes.addPass(createSchedule(schedule));
+  passes.addPass(createVerifySchedule());
+  passes.addPass(createPlanMemory());
+}
+
 void buildPipeline(Level level, const Job &job, OpPassManager &passes) {
   switch (level) {
   case Level::Model:
@@ -104,6 +113,8 @@ void buildPipeline(Level level, const Job &job, OpPassManager &passes) {
     return buildPlan(job, passes);
   case Level::Local:
     return buildLocal(job, passes);
+  case Level::Rank:
+    return buildRank(job, passes);
   }
 }
 

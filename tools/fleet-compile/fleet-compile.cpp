@@ -39,8 +39,8 @@ struct CommandLine {
       "recipe", cl::desc("FILE:NAME, a recipe of a reference model"),
       cl::location(job.recipe), cl::cat(category)};
   cl::opt<std::string> emit{
-      "emit", cl::desc("Level to stop at: model, step, plan or local"),
-      cl::init("local"), cl::cat(category)};
+      "emit", cl::desc("Level to stop at: model, step, plan, local or rank"),
+      cl::init("rank"), cl::cat(category)};
   cl::opt<std::string> dumpLevels{
       "dump-levels", cl::desc("Folder for the text of every level"),
       cl::cat(category)};
@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
   auto level = fleet::parseLevel(line.emit);
   if (!level)
     return fail("--emit '" + line.emit +
-                "' is not one of model, step, plan, local");
+                "' is not one of model, step, plan, local, rank");
   auto job = fleet::readJob(line.job);
   if (!job)
     return fail(llvm::toString(job.takeError()));

@@ -14,9 +14,9 @@
 namespace fleet {
 
 /// Levels that a compilation can stop at.
-enum class Level { Model = 1, Step = 2, Plan = 3, Local = 4 };
+enum class Level { Model = 1, Step = 2, Plan = 3, Local = 4, Rank = 5 };
 
-/// Level by its name on the command line (model, step, plan, local); nullopt for another word.
+/// Level by its name on the command line (model, step, plan, local, rank); nullopt for another word.
 std::optional<Level> parseLevel(llvm::StringRef name);
 llvm::StringRef nameOf(Level level);
 
@@ -25,7 +25,7 @@ llvm::StringRef nameOf(Level level);
 void buildPipeline(Level level, const Job &job, mlir::OpPassManager &passes);
 
 struct CompileOptions {
-  Level stopAt = Level::Local;
+  Level stopAt = Level::Rank;
   /// Folder for the text of every level, empty for none. Made where it does not exist.
   std::string dumpLevels;
 };
